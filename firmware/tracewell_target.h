@@ -174,9 +174,9 @@
 #define TW_ALLOCATE TW_CODE(TW_MEMORY, 0x91u)
 /* Memory is freed. Arguments: address, bytes. */
 #define TW_FREE TW_CODE(TW_MEMORY, 0x92u)
-/* The state of the heap. Arguments: free bytes, least free bytes so far. */
+/* The state of the heap. Arguments: free bytes, smallest number of free bytes so far. */
 #define TW_HEAP TW_CODE(TW_MEMORY, 0x93u)
-/* The least free stack of a task so far. Arguments: task, bytes. */
+/* The smallest amount of free stack that a task has had so far. Arguments: task, bytes. */
 #define TW_STACK TW_CODE(TW_MEMORY, 0x94u)
 /* A timer is started. Arguments: timer, period in ticks of the kernel. */
 #define TW_TIMER_START TW_CODE(TW_TIMERS, 0x95u)

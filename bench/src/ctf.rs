@@ -146,7 +146,7 @@ pub fn read_stream(stream: &[u8], sum: &mut u64) -> Option<Tally> {
     Some(tally)
 }
 
-/// Events as a loop for this layout stores them: the facts of each event, and the bytes of its
+/// The events that a loop for this layout stores: the facts of each event, and the bytes of its
 /// arguments.
 #[derive(Debug, Default)]
 pub struct Stored {
@@ -215,9 +215,9 @@ impl Cursor<'_> {
     }
 }
 
-/// Merges streams by time and stores all events with their arguments, as a decoder does, with a
-/// loop for this layout: the lower bound for a decoder. Calls `take` with each batch of events.
-/// Returns `None` if a stream is truncated.
+/// Merges streams by time and stores all events with their arguments, as a decoder does. The loop
+/// is written for this layout, so its time is a lower bound for a decoder. Calls `take` with each
+/// batch of events. Returns `None` if a stream is truncated.
 pub fn store_streams(streams: &[Vec<u8>], mut take: impl FnMut(&Stored)) -> Option<Tally> {
     let (mut out, mut tally, mut first) = (Stored::default(), Tally::default(), None);
     let cursor = |stream| Cursor {

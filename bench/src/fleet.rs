@@ -23,7 +23,7 @@ pub const FIRMWARE: [&str; 4] = ["1.0", "1.1", "1.2", "1.3"];
 /// thread waits longer for this mutex. The next version is without this fault.
 pub const FAULTY: &str = "1.2";
 
-/// The rate of the clock of all traces, which they do not contain: the value of the option `rate`.
+/// The clock rate of all traces, as a value of the option `rate`. The traces do not contain it.
 pub const RATE: &str = "100MHz";
 
 /// A device of the fleet.

@@ -65,7 +65,7 @@ impl Server {
         Ok(String::from_utf8_lossy(&progress).contains("\"reading\":true"))
     }
 
-    /// Returns the processor time of the server, with that of the threads that have ended.
+    /// Returns the processor time of the server, including the time of threads that have ended.
     ///
     /// # Errors
     /// Returns an error on systems other than Linux.

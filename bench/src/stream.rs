@@ -29,7 +29,7 @@ pub(crate) fn timed(mut event: impl FnMut(u32)) -> f64 {
     start.elapsed().as_nanos() as f64 / f64::from(EVENTS)
 }
 
-/// Returns the time of reading the counter, in nanoseconds.
+/// Returns the time that one reading of the counter takes, in nanoseconds.
 pub fn counter_reads() -> f64 {
     timed(|_| {
         black_box(counter::read());
@@ -97,8 +97,8 @@ pub fn suspended(stream: &Stream) -> f64 {
     spent
 }
 
-/// Returns the time per excluded event in nanoseconds, twice: a filter excludes first the family of
-/// the events, and then their id.
+/// Returns the time per excluded event in nanoseconds: first with a filter that excludes the family
+/// of the events, then with a filter that excludes their id.
 pub fn filtered(stream: &Stream) -> (f64, f64) {
     stream.image().set_family_filter(FAMILY.bit());
     let by_family = events(stream);

@@ -44,14 +44,14 @@ pub fn silent() -> Dispatch {
     Dispatch::new(tracing_subscriber::registry().with(Nothing))
 }
 
-/// Returns the time per event with two numbers, in nanoseconds.
+/// Returns the time for an event with two numbers, in nanoseconds.
 pub fn events(subscriber: &Dispatch) -> f64 {
     tracing::dispatcher::with_default(subscriber, || {
         timed(|number| tracing::info!(first = number, second = 2_u32))
     })
 }
 
-/// Returns the time per event with a number and a string, in nanoseconds.
+/// Returns the time for an event with a number and a string, in nanoseconds.
 pub fn texts(subscriber: &Dispatch) -> f64 {
     tracing::dispatcher::with_default(subscriber, || {
         timed(|number| tracing::info!(first = number, "a text"))

@@ -1,6 +1,6 @@
-//! Fuzz targets for the code with which the collector counts datagrams and writes the lines of
-//! several sources. `fuzz_targets` and `crates/collect/tests/corpus.rs` include this file and
-//! `packets`.
+//! Fuzz targets for two parts of the collector: the code that counts datagrams, and the code that
+//! writes the lines of several sources. `fuzz_targets` and `crates/collect/tests/corpus.rs` include
+//! this file and `packets`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -144,7 +144,7 @@ pub(crate) fn tagged_lines(data: &[u8]) {
     let shared = SharedOutput::new(Vec::new());
     let mut writers = tags.clone().map(|tag| shared.writer(tag));
     let (mut expected, mut begun, mut headed) = (Vec::new(), [false; 4], false);
-    // An empty line ends a write. A write can have several lines, all from one source.
+    // In the data, an empty line ends a write. A write can have several lines, all from one source.
     for part in data.split(|byte| *byte == b'\n').collect::<Vec<_>>().split(|line| line.is_empty())
     {
         let Some(source) = part.first().map(|line| usize::from(line[0] % 4)) else { continue };

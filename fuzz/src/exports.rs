@@ -70,7 +70,7 @@ fn json_lines(written: &[u8], trace: &Trace) {
     assert_eq!(events, trace.events);
 }
 
-/// Checks that a trace for Perfetto has whole packets, and at least one for each event.
+/// Checks that a trace for Perfetto consists of whole packets, at least one for each event.
 fn packets(mut written: &[u8], trace: &Trace) {
     let mut packets = 0;
     while let [0x0A, rest @ ..] = written {

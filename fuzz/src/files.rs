@@ -103,8 +103,8 @@ fn round_trip<T: FromStr + std::fmt::Display + PartialEq + std::fmt::Debug>(text
     assert_eq!(again.ok(), Some(value), "{text:?}");
 }
 
-/// Reads any bytes as an ELF file with symbols. Checks addresses next to symbols: the symbol of
-/// such an address begins at the address or before it.
+/// Reads any bytes as an ELF file with symbols. Looks up addresses next to symbols: the symbol that
+/// is found must not begin after the address.
 pub fn elf(data: &[u8]) {
     let Ok(table) = symbols("fuzz.elf", data) else { return };
     // A symbol needs at least 16 bytes, unless section headers overlap it.

@@ -59,8 +59,8 @@ fn decompressed(compression: Compression, data: &[u8], piece: usize) -> (Vec<u8>
     }
 }
 
-/// Reads any bytes as the parts of a run. The first two bytes select the start of the second and
-/// third part.
+/// Reads any bytes as the parts of a run. The first two bytes select where the second and the third
+/// part begin.
 pub fn join(data: &[u8]) {
     let [one, two, data @ ..] = data else { return };
     let mut places = [usize::from(*one), usize::from(*two)].map(|place| place * data.len() / 256);

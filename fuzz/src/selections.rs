@@ -1,4 +1,4 @@
-//! Fuzz targets for text that users type to read a trace: options of formats, columns, and
+//! Fuzz targets for what users type in order to read a trace: options of formats, columns, and
 //! conditions that select events.
 
 use tracewell::format::{FORMATS, OptionError};

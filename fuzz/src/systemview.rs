@@ -54,7 +54,7 @@ fn read(settings: &Settings, data: &[u8], piece: usize) -> Tally {
     tally
 }
 
-/// Converts any text as a description file, and applies the schema.
+/// Reads any text as a file of descriptions, converts it to a schema, and applies the schema.
 pub fn systemview_descriptions(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(schema) = to_schema(&text, "fuzz.txt") else { return };
@@ -66,7 +66,7 @@ pub fn systemview_descriptions(data: &[u8]) {
     let _ = format.extended((format.schema)(), &[Arc::new(file)]);
 }
 
-/// Sums over the output, which do not depend on the lengths of the windows.
+/// Sums over the output. They must not depend on the lengths of the windows.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Tally {
     events: u64,

@@ -166,7 +166,7 @@ pub(crate) fn assert_same(found: &[u8], expected: &[u8]) {
 /// kind marks an idle task.
 const IDLE: u32 = DefinitionKind::Task as u32 | 0x400;
 
-/// Bytes that become numbers and texts. After the last byte, all further bytes are 0.
+/// Bytes from which numbers and texts are made. After the last byte, all further bytes are 0.
 struct Source<'a>(&'a [u8]);
 
 impl Source<'_> {
@@ -234,8 +234,8 @@ impl Maker<'_> {
         self.add(b'i', words, kernel);
     }
 
-    /// Returns the length of a memory with room for this number of quarter slots per core. It can
-    /// be too short for a ring, and a ring need not fill it.
+    /// Returns the length of a memory block with room for this number of quarter slots per core.
+    /// The length can be too short for a ring, and a ring need not fill the memory.
     fn memory(&self, quarters: u8) -> usize {
         let Geometry { cores, slot, .. } = self.geometry;
         let unit = usize::from(cores) * usize::from(slot) / 4;

@@ -30,7 +30,7 @@ pub(crate) fn target_twin(data: &[u8]) {
     static STATE: Mutex<()> = Mutex::new(());
     let state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: the function reads `calls`, writes at most as many bytes as `found` has, and keeps no
-    // pointer. No other thread runs it. `encode` wrote the calls that it accepts.
+    // pointer. No other thread runs it. `encode` wrote `calls` in the form that the function reads.
     let length = unsafe {
         RECORDERS[script.geometry](
             calls.as_ptr(),

@@ -1,4 +1,4 @@
-"""Measures queries and ingestion beside DuckDB on the same Parquet files.
+"""Measures queries and ingestion, and compares the queries with DuckDB on the same Parquet files.
 
     python3 query/bench/compare.py TRACE [--programs FOLDER] [--rounds N]
 

@@ -12,8 +12,8 @@ class Error(Exception):
 class Table:
     """A table of a trace.
 
-    Libraries take its rows by the Arrow PyCapsule interface, for example
-    pyarrow.table(table), polars.DataFrame(table), or DuckDB by the name of the variable.
+    Libraries read its rows through the Arrow PyCapsule interface, for example with
+    pyarrow.table(table), polars.DataFrame(table), or the name of the variable in SQL for DuckDB.
     """
 
     @property

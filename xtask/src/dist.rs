@@ -34,8 +34,8 @@ const FILES: [(&str, &str); 4] = [
     ("LICENSE-MIT", "LICENSE-MIT"),
     ("LICENSE-APACHE", "LICENSE-APACHE"),
 ];
-/// Folders of the repository whose files both packages contain, without subfolders: path, name in
-/// the package.
+/// Folders of the repository that both packages contain, without subfolders: path, name in the
+/// package.
 const FOLDERS: [(&str, &str); 4] = [
     ("crates/tracewell/templates", "templates"),
     ("examples", "examples"),
@@ -69,7 +69,7 @@ pub(crate) fn make(root: &Path, options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the time that all files have, in seconds since 1970.
+/// Returns the modification time of all files in the packages, in seconds since 1970.
 fn epoch(root: &Path) -> Result<String, String> {
     if let Ok(epoch) = std::env::var("SOURCE_DATE_EPOCH") {
         return match epoch.parse::<u64>() {

@@ -69,8 +69,7 @@ pub(crate) fn lines(text: &str) -> Vec<Line> {
     lines
 }
 
-/// Handles the start of `rest`, which is code. Returns the next state and the number of characters
-/// consumed.
+/// Reads code at the start of `rest`. Returns the next state and the number of characters consumed.
 fn code(rest: &[char], line: &mut Line) -> (State, usize) {
     let char = rest[0];
     match (char, rest.get(1)) {

@@ -1,11 +1,13 @@
 //! Runs a hot path for which the program has no command, so that `.ci/instructions` can count its
 //! instructions. `hot-path decode FILE` decodes a trace to batches and prints the number of its
-//! events. `hot-path floor FOLDER` does the same for a trace of `make-trace … ctf` with a loop for
-//! its layout. `hot-path floor FILE` reads the packets of a stream of `make-trace … systemview`.
-//! `hot-path summary FILE` builds the tracks of a trace and their summary, from which `serve` shows
-//! views, and prints the number of changes. `hot-path record EVENTS` records events of two fields
-//! into a stream that overwrites its oldest events; the number is rounded up to a multiple of
-//! 50,000.
+//! events. `hot-path floor FOLDER` does the same for a CTF trace that `make-trace` wrote, with a
+//! loop that supports only the layout of this trace. `hot-path floor FILE` reads the packets of a
+//! SystemView stream that `make-trace` wrote. `hot-path summary FILE` builds the tracks of a trace
+//! and their summary, from which `serve` shows views, and prints the number of changes. `hot-path
+//! views FILE COUNT PARTS` collects the data of a served page, makes this number of views, each of
+//! one of `PARTS` equal parts of the trace, and prints the number of bytes of the last view.
+//! `hot-path record EVENTS` records events of two fields into a stream that overwrites its oldest
+//! events; the number is rounded up to a multiple of 50,000.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
@@ -13,6 +15,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 use tracewell::analysis::summary::SummaryBuilder;
+use tracewell::export::page::{ServedBuilder, View};
 use tracewell::input::{Input, Settings};
 use tracewell_bench::{Events, ctf, stream, systemview};
 
@@ -40,6 +43,20 @@ fn main() -> Result<(), Box<dyn Error>> {
             let trace = Input::open(file.as_ref(), Settings::default())?.read(&mut builder)?;
             builder.finish(&trace).changes()
         }
+        ["views", file, count, parts] => {
+            let (count, parts) = (count.parse::<u64>()?, parts.parse::<u64>()?);
+            let mut builder = ServedBuilder::with_views();
+            let trace = Input::open(file.as_ref(), Settings::default())?.read(&mut builder)?;
+            let (mut payload, page) = builder.finish(&trace, "hot path")?;
+            let page = page.ok_or("the page has no views")?;
+            let length = trace.span / parts.max(1);
+            for number in 0..count {
+                let from = (trace.span - length) / count * number;
+                let view = View { range: Some(from..from + length), ..View::default() };
+                payload = black_box(page.view(&view)?);
+            }
+            payload.len() as u64
+        }
         ["record", events] => {
             let rounds = events.parse::<u64>()?.div_ceil(u64::from(stream::EVENTS));
             let stream = stream::stream()?;
@@ -49,7 +66,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             rounds * u64::from(stream::EVENTS)
         }
         _ => {
-            let usage = "usage: hot-path decode FILE | floor FILE | summary FILE | record EVENTS";
+            let usage = "usage: hot-path decode FILE | floor FILE | summary FILE | \
+                         views FILE COUNT PARTS | record EVENTS";
             return Err(usage.into());
         }
     };

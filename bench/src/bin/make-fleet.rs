@@ -12,7 +12,7 @@ use tracewell_bench::fleet;
 /// Duration of a trace in milliseconds.
 const MS: u32 = 40;
 
-/// Maximum duration of a trace, which needs 40 MB.
+/// Maximum duration of a trace in milliseconds. Such a trace needs 40 MB.
 const MAX_MS: u32 = 60_000;
 
 fn main() -> ExitCode {

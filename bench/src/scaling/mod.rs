@@ -20,7 +20,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// The sizes at which a series is measured.
 pub const SIZES: [u32; 4] = [1, 2, 4, 8];
 
-/// The highest cost per unit at size 8, relative to size 1, that counts as near-linear.
+/// A command is near-linear if its cost per unit at size 8 is at most this many times the cost per
+/// unit at size 1.
 ///
 /// Cache misses increase the cost of larger inputs by up to a factor of two. A quadratic command
 /// reaches 8.
@@ -30,7 +31,7 @@ pub const MAX_GROWTH: f64 = 2.5;
 pub struct Series {
     /// The name of the quantity in the table.
     pub name: &'static str,
-    /// Units at size 1 in a full measurement.
+    /// Number of units at size 1 in a full measurement.
     pub units: u32,
     /// Writes an input with this number of units to a folder, and returns the arguments of the
     /// command.

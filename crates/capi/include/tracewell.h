@@ -894,8 +894,8 @@ typedef struct tw_shark_status {
    */
   uint64_t refused;
   /*
-   Number of commands to continue in the next chunk while no chunk was linked. The commands are
-   not lost events.
+   Number of times that a command requested the next chunk, but no chunk was linked. These
+   commands are not lost events.
    */
   uint64_t no_successor;
   /*
@@ -934,7 +934,7 @@ typedef struct tw_shark_areas {
    */
   uint32_t emergency;
   /*
-   Address of the image in the target; 0 for the low 32 bits of its real address.
+   Address of the image in the target; 0 selects the low 32 bits of its real address.
    */
   uint32_t base_address;
 } tw_shark_areas;
@@ -1491,8 +1491,8 @@ int tw_rkh_usual(struct tw_rkh_settings *settings);
 /*
  Initialises a control block; `tw_rkh_open` starts its stream.
 
- All filter bits are clear: from 2.4.4 on, records that a filter controls are suppressed until
- the filter is switched off. `signals` holds one bit per signal; it may be null if signal filters
+ All filter bits are clear. From 2.4.4 on, this suppresses the records of each filter until the
+ filter is switched off. `signals` holds one bit per signal; it may be null if signal filters
  are not compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use
  and need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
  copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an
@@ -1530,7 +1530,7 @@ int tw_rkh_open(struct tw_rkh *trace);
 int tw_rkh_configuration(struct tw_rkh *trace);
 
 /*
- Removes the oldest bytes, up to `most`, and stores their location (`rkh_trc_get_block`).
+ Removes up to `most` of the oldest bytes, and stores their location (`rkh_trc_get_block`).
 
  The block is contiguous, so more bytes may follow: call again until the result is TW_NOTHING.
  Ownership: the bytes do not change until the next record. Errors: TW_NULL, TW_NOT_INITIALISED,
@@ -1792,7 +1792,8 @@ int tw_shark_log(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t p
  Logs an event without checking its family's filter (`FAST_TRACER_LOGEVENT`). Readers ignore the
  second parameter of such records, because the kernel's fast path writes none.
 
- Ownership, errors and safety are as for `tw_shark_log`; code 0xFF is also TW_INVALID.
+ Ownership, errors and safety are as for `tw_shark_log`; in addition, code 0xFF causes
+ TW_INVALID.
  */
 int tw_shark_log_fast(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t par2);
 

@@ -1,6 +1,6 @@
-//! Compiles and runs a program with the files that `cargo run -p xtask -- install-c` installs:
-//! found by pkg-config, CMake and Meson if they are installed, and by the name that the library has
-//! on other systems.
+//! Compiles and runs programs with the files that `cargo run -p xtask -- install-c` installs. If
+//! pkg-config, CMake and Meson are available, they must find the library. Linkers must also find it
+//! as `-lposixtrace`, its name on other systems.
 
 mod build;
 
@@ -73,7 +73,7 @@ fn cmake(cmake: &str, prefix: &Path, version: &str) -> Command {
     command
 }
 
-/// Builds a project by CMake with both libraries, and runs its programs. The version of the
+/// With CMake, builds a project that uses both libraries, and runs its programs. The version of the
 /// workspace is found; the next minor and major versions are not.
 fn with_cmake(prefix: &Path) {
     let Some(name) = tool("cmake") else { return };

@@ -191,7 +191,7 @@ fn the_harness_reports_every_kind_of_failure() {
     }
 }
 
-/// Returns the ids of the assertions about each function.
+/// Returns, for each function, the ids of its assertions.
 fn ids_by_function() -> BTreeMap<String, Vec<String>> {
     let mut ids = BTreeMap::<_, Vec<_>>::new();
     for row in assertions().into_iter().filter(|row| row.test.ends_with(".c")) {

@@ -235,7 +235,7 @@ fn chunks_from_c_are_read_however_they_were_sent() {
         run(Command::new(program).arg(folder.path()).arg(target));
         let read = |name: &str| plain(&folder.path().join(name));
         assert_eq!([read("0run.dat"), read("1run.dat"), read("2run.dat")], CHUNKS, "{link:?}");
-        // In files and in datagrams, compressed and uncompressed chunks consist of the same bytes.
+        // In files and in datagrams, a chunk consists of the same bytes, compressed or not.
         assert_eq!(read("packed.chunk"), CHUNKS[1]);
         assert_eq!(read("datagrams.udpcap"), CHUNKS[1]);
         let mut datagram = [0; 2048];

@@ -162,8 +162,11 @@ impl InputArgs {
     ) -> Result<T, Failure> {
         let mut configs = Configs::default();
         let mut found: Option<(T, &PathBuf)> = None;
+        // Without configuration files, the setting keeps its default.
         for trace in traces.iter().filter(|_| !self.no_config) {
             let project = configs.of(trace)?;
+            // A trace without a configuration file has the default setting, which can differ from
+            // that of the other traces.
             let setting = project.as_ref().map_or_else(T::default, &of);
             match &found {
                 Some((first, of)) if *first != setting => {
@@ -176,6 +179,8 @@ impl InputArgs {
                 }
                 Some(_) => {}
                 None => {
+                    // A note about the first file is enough, because all other files must have the
+                    // same setting.
                     if let Some(project) = project.filter(|_| self.verbose)
                         && setting != T::default()
                     {
@@ -200,6 +205,7 @@ impl InputArgs {
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
         let mut settings = Settings { format: self.format_in.clone(), ..Settings::default() };
         for option in &self.options {
+            // An option can name a file of custom events. The decoder gets the content of the file.
             match custom_events(option) {
                 Some(path) => settings.names.push(names_file(CUSTOM_EVENTS, path)?),
                 None => settings.options.add(option).map_err(Failure::usage)?,
@@ -393,7 +399,7 @@ impl SelectionArgs {
         let is_date = |moment: &Moment| matches!(moment, Moment::Date(_));
         let has_date = self.from.iter().chain(to).any(is_date);
         self.zone.check(has_date || shows_dates)?;
-        // A wrong time zone of the system matters only for dates.
+        // Only dates need the time zone, so only they fail if the system's time zone is wrong.
         let zone = if has_date { self.zone.zone()? } else { Zone::utc() };
         let from = self.from.as_ref().map(|from| from.bound("--from", &zone)).transpose()?;
         let to = to.map(|to| to.bound("--to", &zone)).transpose()?;

@@ -92,7 +92,7 @@ impl Verb {
         done.unwrap_or_else(Failure::report)
     }
 
-    /// Returns true if the output can be long and the verb ends without a signal.
+    /// Returns true if the output can be long and the verb ends by itself.
     pub(crate) fn is_paged(&self) -> bool {
         match self {
             #[cfg(target_os = "linux")]
@@ -124,6 +124,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
         _ if arguments.get(1).is_some_and(|verb| verb == "ingest") => {
             Ok(Verb::Ingest(verbs::ingest::Ingest::new(&arguments[2..])))
         }
+        _ if is_version(arguments) => Err(version()),
         _ => {
             let cli = quickly(arguments).map_or_else(|| Cli::try_parse_from(arguments), Ok)?;
             screen::set(&cli.screen);
@@ -132,9 +133,21 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
     }
 }
 
+/// Returns true if the only argument asks for the version of the program.
+fn is_version(arguments: &[OsString]) -> bool {
+    matches!(arguments, [_, only] if only == "--version" || only == "-V")
+}
+
+/// Returns the version in the form in which the parser returns it. Like [`quickly`], this function
+/// does not define the whole command line.
+fn version() -> clap::Error {
+    let text = format!("tracewell {}\n", env!("CARGO_PKG_VERSION"));
+    clap::Error::raw(clap::error::ErrorKind::DisplayVersion, text)
+}
+
 /// Parses the arguments of a verb that reads traces. The definition of the whole command line takes
 /// most of the time of a short run, so this function defines only this verb. Returns `None` for
-/// other verbs, and for help and errors, which name other verbs.
+/// other verbs. Also returns `None` for help and errors, because their texts contain other verbs.
 fn quickly(arguments: &[OsString]) -> Option<Cli> {
     let name = arguments.get(1)?.to_str()?;
     let (name, augment): (&'static str, fn(clap::Command) -> clap::Command) = match name {
@@ -194,6 +207,19 @@ mod tests {
 
     fn arguments(line: &str) -> Vec<OsString> {
         line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_whole_command_line() {
+        for line in ["tracewell --version", "tracewell -V"] {
+            let arguments = arguments(line);
+            let (quick, whole) = (parse(&arguments), Cli::try_parse_from(&arguments));
+            let (Err(quick), Err(whole)) = (quick, whole) else { panic!("{line} is no version") };
+            assert!(is_version(&arguments));
+            assert_eq!((quick.kind(), quick.to_string()), (whole.kind(), whole.to_string()));
+            assert_eq!(quick.exit_code(), whole.exit_code());
+        }
+        assert!(!is_version(&arguments("tracewell info --version")));
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub(crate) enum TimeStyle {
 }
 
 impl TimeStyle {
-    /// Returns the form, with dates in this zone. A wrong zone matters only for dates.
+    /// Returns the form of times; dates are in this zone. A wrong zone matters only for dates.
     pub(crate) fn form(self, zone: &ZoneArgs) -> Result<TimeForm, Failure> {
         Ok(match self {
             Self::Relative => TimeForm::Relative,

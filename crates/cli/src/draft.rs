@@ -78,8 +78,8 @@ impl Draft {
             File::options().write(true).open(&target)?;
         }
         let (partial, file) = {
-            // Hold the lock, so that a signal takes effect either before the draft exists or after
-            // it is listed.
+            // Hold the lock: a signal takes effect either before the draft exists or after it is
+            // listed.
             let mut unfinished = unfinished();
             let made = create_partial(&target, |path| {
                 let file = File::create_new(path)?;

@@ -28,7 +28,7 @@ pub(crate) static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     names
 });
 
-/// Returns true if the path names a shipped template file and not a file of the system.
+/// Returns true if the path names a shipped template file, not a file on disk.
 pub(crate) fn is_name(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().starts_with(b"@")
 }

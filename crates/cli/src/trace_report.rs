@@ -69,8 +69,8 @@ impl Request {
         })
     }
 
-    /// Prints the report of one trace. If the request names no template files, uses the templates
-    /// of the trace's format in place of `program`.
+    /// Prints the report of one trace with the templates in `program`, or with those of the trace's
+    /// format if the request names no template files.
     pub(crate) fn print(
         &self,
         input: &mut Input,

@@ -37,7 +37,8 @@ fn check(folder: &Path, options: &[&str], traces: &[&Path]) -> Output {
 }
 
 /// Returns the number of posted messages and the number of received messages. If several waiting
-/// messages have the same signal, one SMA_GET receives all of them, and counts only once.
+/// messages have the same signal, one SMA_GET receives all of them, and they count as one received
+/// message.
 fn exchanged() -> (usize, usize) {
     let mut events = Command::new(env!("CARGO_BIN_EXE_tracewell"));
     let arguments = ["events", "--event", "SMA_FIFO", "--event", "SMA_GET"];

@@ -37,7 +37,7 @@ fn an_undecided_rule_passes_with_its_reason_and_fails_if_strict() {
         "my.rules:1:1: {WHY}\nNOTHING DECIDED: 0 of 1 rule held in 1096 events, 1 rule not decided, 0 events answered\n"
     );
     assert_eq!((status(&output), stdout(&output), stderr(&output)), (Some(1), expected, "".into()));
-    // The status is 0 if the trace decides another rule.
+    // With a second rule that the trace decides, the status is 0.
     let output = check(folder.path(), &format!("{MISSPELT}lost == 0\n"), &[]);
     assert_eq!(status(&output), Some(0), "{output:?}");
     assert!(stdout(&output).contains("\npassed: 1 of 2 rules held in 1096 events"), "{output:?}");
@@ -50,7 +50,7 @@ fn an_undecided_rule_passes_with_its_reason_and_fails_if_strict() {
     );
     assert!(printed.contains("\nFAILED: 0 of 1 rule held in 1096 events"), "{printed}");
     assert!(!printed.contains("waiting since"), "{printed}");
-    // One rule has an unknown name, and the trace decides the other rule.
+    // No event begins the range of the first rule, and none ends the range of the second.
     let rules = "never SM from tx_thread_delete\nnever tx_thread_delete until user_event_4097(arg1 = 999)\n";
     let printed = stdout(&check(folder.path(), rules, &[]));
     let none = "my.rules:1:1: rule not decided: no event begins its range: the trace has no event \

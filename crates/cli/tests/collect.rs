@@ -96,8 +96,8 @@ fn send(file: &str, to: impl Into<Stdio>) {
     assert_eq!(sent.code(), Some(0));
 }
 
-/// Returns a report with single spaces. The column of contexts is as wide as the names that are
-/// known at the first event, and these depend on how many bytes arrived together.
+/// Returns a report with single spaces. The width of the column of contexts depends on the names
+/// that are known at the first event, and so on the number of bytes that arrived together.
 fn without_widths(report: &str) -> Vec<String> {
     report.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
@@ -302,7 +302,7 @@ fn earlier(folder: &Path) -> [PathBuf; 2] {
 fn a_source_that_cannot_be_opened_leaves_an_earlier_file() {
     let folder = tempfile::tempdir().unwrap();
     let absent = folder.path().join("absent").display().to_string();
-    // Give refused commands a long time limit: they must end long before it.
+    // Refused commands get a long time limit, because they must end without reaching it.
     let run = |source: &[&str; 2], status| {
         let seconds = if status == 3 { "0.1" } else { "900" };
         let mut command = program(&["collect", "--seconds", seconds, "-o"]);

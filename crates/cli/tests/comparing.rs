@@ -104,7 +104,7 @@ fn junit_has_a_test_for_each_difference() {
     let mean = findings[0]["new"]["mean"].as_f64().unwrap().round();
     let message = failure.attribute("message").unwrap();
     assert!(message.contains(" us, was ") && message.contains("(+"), "{message} {mean}");
-    // Without --fail-on, differences are no failures.
+    // Without --fail-on, differences are not failures.
     let (found, xml) = junit(&[], RUNS);
     assert_eq!(found, Some(0));
     assert!(xml.contains("failures=\"0\"") && xml.contains("<system-out>mean "), "{xml}");

@@ -54,9 +54,9 @@ fn has_read(child: &Child, file: &Path, end: usize) -> bool {
     position == Some(end)
 }
 
-/// Writes the trace into a pipe and sends the signal. A reader that has read the second part
-/// handles signals, because it recognised the format in the first part. The last part may still
-/// be in the pipe when the signal arrives.
+/// Writes the trace into a pipe and sends the signal. When the reader has read the second part, it
+/// has recognised the format and handles signals. The last part may still be in the pipe when the
+/// signal arrives.
 fn write_and_end(pipe: &mut (impl Write + AsFd), child: &Child, signal: Signal) {
     let bytes = fs::read(trace()).unwrap();
     for part in bytes.chunks(bytes.len().div_ceil(3)) {

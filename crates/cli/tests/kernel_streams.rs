@@ -1,5 +1,5 @@
 //! Records the events of a FreeRTOS trace again, in the memory of a native stream, with the same
-//! times. Each command must show the same for both traces.
+//! times. Each command must print the same output for both traces.
 
 mod program;
 

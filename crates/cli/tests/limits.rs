@@ -73,6 +73,30 @@ fn a_device_that_never_ends_is_refused() {
     assert_eq!(status(&output), Some(4), "{}", stderr(&output));
 }
 
+/// A source of text without an end must not fill the memory. The text ends after 80 MiB, so that a
+/// program without a limit fails this test.
+#[cfg(target_os = "linux")]
+#[test]
+fn text_that_never_ends_is_read_up_to_a_limit() {
+    use std::io::Write;
+    use std::process::Stdio;
+    const MIB: usize = 1 << 20;
+    let mut command = program::program(&program::root());
+    command.args(["report", "--names", "/dev/stdin", TRACE]).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let text = "1 task\n".repeat(MIB / 7);
+    let source = std::thread::spawn(move || {
+        (0..80).take_while(|_| stdin.write_all(text.as_bytes()).is_ok()).count()
+    });
+    let output = child.wait_with_output().unwrap();
+    let reported = stderr(&output);
+    assert_eq!(reported, "error: /dev/stdin: expected at most 64 MiB of text, found more\n");
+    assert_eq!(status(&output), Some(3));
+    let taken = source.join().unwrap();
+    assert!((64..67).contains(&taken), "{taken} MiB were read");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_the_system_makes_while_it_is_read_is_not_empty() {

@@ -172,7 +172,7 @@ impl Drop for Lttng {
     }
 }
 
-/// A command that follows a folder, and the file with its output.
+/// A running command that follows a folder, and the file for its output.
 struct Follower {
     child: Child,
     output: PathBuf,

@@ -250,8 +250,8 @@ fn a_terminal_gets_a_pager_and_a_pipe_none() {
 #[test]
 fn a_pager_that_quits_early_ends_the_command_quietly() {
     let mut command = tracewell(&["report", "examples/scheduling.trx"]);
-    // The output of 1096 events does not fit into a pipe, so the command still writes after the
-    // pager has ended.
+    // The output of 1096 events does not fit into a pipe, so the command is still writing when the
+    // pager ends.
     command.current_dir(root()).env("PAGER", "head -n 2").env("TERM", "dumb");
     let (screen, status) = Terminal::new(100).run(command);
     assert_eq!(status, Some(0), "{screen}");

@@ -84,8 +84,8 @@ fn selections(dialect: &Dialect, events: &[Value]) -> Vec<Vec<String>> {
     let mut all: Vec<_> =
         options.into_iter().map(|(option, value)| vec![option.to_owned(), value]).collect();
     let pair = |a: usize, b: usize| [&all[a][..], &all[b][..]].concat();
-    // Combine options: ranges, ranges with `--head` or `--tail`, and a context or an event with
-    // another option.
+    // Combine options: both bounds of a range, one bound with `--head` or `--tail`, and a context
+    // or an event with another option.
     let combined = [pair(4, 5), pair(4, 6), pair(5, 7), pair(0, 7), pair(1, 9)];
     all.extend(combined);
     all

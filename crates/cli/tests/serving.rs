@@ -179,8 +179,8 @@ fn programs_get_what_the_commands_print() {
     assert_eq!((found["events"].as_array().unwrap().len(), &found["more"]), (2, &true.into()));
 }
 
-/// The file contains 8 losses and no event that meets the condition, so the limit on events does
-/// not end the answer.
+/// The file contains 8 losses, and no event meets the condition. So only the limit on losses
+/// shortens the answer.
 #[test]
 fn the_limit_of_events_is_also_one_of_losses() {
     let server = Server::start(&["crates/tracewell/tests/fixtures/rkh/ahsm-overrun.bin"]);

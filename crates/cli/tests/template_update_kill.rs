@@ -48,8 +48,8 @@ fn stanzas(text: &str) -> Vec<String> {
     stanzas
 }
 
-/// Kills the same update after increasing delays. Returns how often the old file was still in
-/// place.
+/// Kills the same update after increasing delays. Returns the number of kills after which the old
+/// file was still in place.
 fn killed(packed: bool) -> u32 {
     let (old, update) = (old(), new());
     let expected = applied(&old, &update, false);
@@ -62,7 +62,7 @@ fn killed(packed: bool) -> u32 {
     assert!(program(folder.path()).status().unwrap().success());
     let whole = start.elapsed();
     let (mut changed, mut rounds) = (0, 0);
-    // On a machine on which every kill is too late, repeat the early kills.
+    // If every kill so far was too late, repeat the early kills.
     while rounds < KILLS || changed == rounds && rounds < 100 * KILLS {
         let kill = if rounds < KILLS { rounds } else { 0 };
         rounds += 1;

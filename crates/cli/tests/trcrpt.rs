@@ -34,7 +34,7 @@ fn logs_of_aix_itself_are_explained_whatever_their_name() {
         let reported = stderr(&run(arguments));
         assert_eq!(reported.matches(hint).count(), 1, "{arguments:?}: {reported}");
     }
-    // Other verbs read other formats, and the name does not suggest AIX.
+    // `report` also reads other formats, and the name of the log does not suggest AIX.
     assert!(!stderr(&run(&["report", log])).contains(hint));
 }
 
@@ -77,7 +77,7 @@ fn a_text_in_few_columns_begins_on_a_line_of_its_own() {
     };
     let at_100 = narrow("100");
     assert_eq!(words(at_100.clone()), words(wide.clone()));
-    // 22 columns remain beside the margin at column 78.
+    // After the margin at column 78, 22 columns remain.
     let text = at_100.lines().find(|line| line.contains("/usr/bin/ksh")).unwrap();
     let blanks = text.len() - text.trim_start().len();
     assert_eq!((blanks >= 8, blanks % 8), (true, 0), "{text}");

@@ -180,13 +180,14 @@ impl Buffer {
         self.state().dropped
     }
 
-    /// Swaps the buffers, so that `batch` holds the filled buffer. Waits up to `timeout` for data.
+    /// Swaps the buffers: `batch` then holds the filled buffer. Waits up to `timeout` for data.
     pub(crate) fn take(&self, batch: &mut Batch, timeout: Duration) -> Taken {
         batch.bytes.clear();
         batch.marks.clear();
         let nothing = |state: &mut State| state.is_empty() && !state.finished;
         let waited = self.filled.wait_timeout_while(self.state(), timeout, nothing);
         let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        // The mark of dropped bytes belongs to this batch, even if no byte follows it.
         state.settle();
         if state.is_empty() {
             return if state.finished { Taken::End } else { Taken::Nothing };
@@ -194,6 +195,7 @@ impl Buffer {
         std::mem::swap(&mut state.filling, batch);
         state.overrun = false;
         drop(state);
+        // The producer may be waiting for a free buffer.
         self.emptied.notify_one();
         Taken::Batch
     }
@@ -214,7 +216,7 @@ impl State {
         self.note_dropped(time_ns, bytes as u32);
     }
 
-    /// Adds dropped bytes to the mark of the bytes that were dropped directly before them.
+    /// Counts dropped bytes in the current mark for dropped bytes, or begins such a mark.
     fn note_dropped(&mut self, time_ns: u64, bytes: u32) {
         let first = Arrival { time_ns, bytes: 0, kind: ArrivalKind::Dropped };
         let dropping = self.dropping.get_or_insert(first);
@@ -228,7 +230,7 @@ impl State {
         }
     }
 
-    /// Adds the mark of the dropped bytes, so that it comes before any later mark.
+    /// Adds the mark of the dropped bytes. It must come before any later mark.
     fn settle(&mut self) {
         self.filling.marks.extend(self.dropping.take());
     }
@@ -270,7 +272,7 @@ mod tests {
         assert!(!buffer.push(2, b"fghi"));
         // There is room for these bytes, but earlier bytes are missing.
         assert!(!buffer.push(3, b"jk") && !buffer.wait_for_room(1, SOON));
-        // A connection gets a mark at its position, even if bytes are dropped there.
+        // The mark of a connection is kept at its position, even if bytes are dropped there.
         buffer.mark(Arrival { time_ns: 4, bytes: 0, kind: ArrivalKind::Opened });
         assert!(!buffer.push(5, b"l"));
         let mut batch = buffer.other();

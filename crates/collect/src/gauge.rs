@@ -1,5 +1,5 @@
-//! Counts of a source during the collection, for a display. The threads of the source store the
-//! counts, and any thread can read them without waiting.
+//! The current counts of a source, for a display of the progress. The threads of the source store
+//! the counts, and any thread can read them without waiting.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 

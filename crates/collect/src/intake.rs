@@ -150,7 +150,7 @@ impl<'a> Intake<'a> {
         }
         let end = Instant::now() + self.retry.pause;
         self.retry.pause = (2 * self.retry.pause).min(BACK_OFF.1);
-        // Sleep in short intervals, so that a signal ends the wait within one tick.
+        // Sleep in short intervals, so a signal ends the wait within one tick.
         while !self.is_over() {
             // A source that cannot be opened counts as silent.
             self.nothing();

@@ -19,7 +19,7 @@ const ACCEPTED_AFTER: usize = 4096;
 /// far.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Maximum number of bytes that a decoder can request at once. If a decoder sorts a whole trace, it
+/// Maximum number of bytes that a decoder can request at once. A decoder that sorts a whole trace
 /// exceeds this limit on a live trace.
 const MAX_WINDOW: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 
@@ -30,7 +30,7 @@ pub(crate) struct Live<'a, 't> {
     stage: Stage<'a>,
     /// The time at which the latest bytes arrived; `None` after the pause that followed them.
     fresh_since: Option<Instant>,
-    /// True if a notice has reported that there is no event yet.
+    /// True if a notice has reported that no event has been found yet.
     reported_no_event: bool,
     /// Number of events in earlier runs.
     earlier: u64,
@@ -143,11 +143,13 @@ impl<'a, 't> Live<'a, 't> {
         }
     }
 
-    /// If the decoder has not delivered any event yet, lets it decide from the bytes so far.
+    /// If the decoder has not delivered an event yet, lets it infer settings from the bytes so far.
     fn pause(&mut self) -> Result<(), SinkError> {
         self.fresh_since = None;
         let Stage::Decoded(decoding) = &mut self.stage else { return Ok(()) };
         let Decoding { reading, sink } = decoding.as_mut();
+        // With an event, the settings are known. Without bytes, there is nothing to infer them
+        // from.
         if reading.trace().events > 0 || reading.pending() == 0 {
             return Ok(());
         }
@@ -213,8 +215,7 @@ impl<'a, 't> Live<'a, 't> {
                 return Ok(());
             }
         };
-        // Each run gets a new sink, so that its heading and state are separate from the heading and
-        // state of earlier runs.
+        // Each run gets a new sink, because a sink keeps a heading and state for one run.
         let sink = (self.view.sink)();
         self.stage = Stage::Decoded(Box::new(Decoding { reading, sink }));
         let mut from = 0;
@@ -276,6 +277,7 @@ impl<'a, 't> Live<'a, 't> {
     fn gap(&mut self, bytes: u64) -> Result<(), SinkError> {
         match &mut self.stage {
             Stage::Unknown { start, gaps, .. } => {
+                // Several gaps without bytes between them are one gap.
                 match gaps.last_mut().filter(|(position, _)| *position == start.len()) {
                     Some((_, sum)) => *sum += bytes,
                     None => gaps.push((start.len(), bytes)),

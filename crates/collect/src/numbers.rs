@@ -51,7 +51,7 @@ impl Numbers {
         if below.is_some_and(|(_, last)| number <= last) {
             return Arrival::Again;
         }
-        // Compare before the insertion, because after it, no number exceeds the highest.
+        // Compare before the insertion: afterwards, the number itself can be the highest.
         let highest = self.bounds().is_none_or(|(_, last)| number > last);
         // Join the range that ends just below the number with the range that begins just above it.
         let joined = below.filter(|(_, last)| last.checked_add(1) == Some(number));
@@ -91,7 +91,7 @@ impl Numbers {
     }
 }
 
-/// Packet numbers in order of arrival, for example of all duplicates.
+/// The numbers of certain packets, such as the duplicates, in order of arrival.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PacketNumbers {

@@ -17,7 +17,7 @@ const READING_MUCH: Duration = Duration::from_millis(4);
 
 /// If a read returns fewer bytes than this, the source is slow and is shown without delay.
 const FEW: usize = 1 << 12;
-/// If a read returns fewer bytes than this, the pause doubles, so that the next read returns more.
+/// If a read returns fewer bytes than this, the pause doubles, so the next read returns more.
 const LITTLE: usize = 1 << 14;
 /// If a read returns more bytes than this, the pause halves, because a pipe of 64 KiB would soon be
 /// full.
@@ -34,7 +34,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Creates a pace with at least `period` between the starts of two units of work.
+    /// Creates a pace at which two units of work start at least `period` apart.
     pub(crate) fn new(period: Duration) -> Self {
         Self { period, last: Instant::now() }
     }
@@ -61,7 +61,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Returns the period that results from reads at a steady rate, in bytes per millisecond.
+    /// Returns the period after several reads from a source that sends `rate` bytes per
+    /// millisecond.
     fn settled(rate: usize) -> Duration {
         let mut pace = Pace::new(READING);
         for _ in 0..10 {

@@ -44,8 +44,7 @@ pub(crate) fn show(
             control.end();
             live.fail(error);
         }
-        // After a failure, continue to empty the buffer until the storing thread finishes the
-        // buffer.
+        // After a failure, keep emptying the buffer until the storing thread ends it.
         if taken == Taken::End {
             break;
         }

@@ -1,6 +1,6 @@
 //! Simulates a collection from connections, for tests and fuzzing. A script determines when bytes
-//! arrive, when connections end, and when bytes are stored and shown. Everything except the
-//! connections and the pauses is the code that collects from real targets.
+//! arrive, when connections end, and when bytes are stored and shown. Only the connections and the
+//! pauses are simulated; all other code is that of a real collection.
 //!
 //! For each source, the simulation checks that every received byte was stored or counted as
 //! dropped, and that it was shown or reported as a gap, in each case at its position.
@@ -37,7 +37,7 @@ const MAX_READS: usize = 16;
 /// Collects from one to four sources at once, each on its own thread.
 ///
 /// The first byte of the script determines the setup of all sources. Each following pair of bytes
-/// is a step and its amount; the sources execute the steps in turn.
+/// is a step and its amount. The steps are distributed to the sources in turn.
 ///
 /// # Panics
 /// Panics if a byte was lost without being counted.
@@ -87,7 +87,7 @@ impl Setup {
 enum Step {
     /// The number of bytes that arrive is the amount plus 1.
     Few,
-    /// 64 times as many bytes as for `Few` arrive.
+    /// 64 times as many bytes arrive as for `Few`.
     Many,
     /// Nothing arrives.
     Silence,
@@ -188,13 +188,16 @@ struct Source<'a, 't> {
 }
 
 fn run(source: usize, setup: Setup, steps: &[(Step, u8)], control: &Control<'_>) {
+    // Every notice must have a text. The simulation does not compare the texts.
     let tell = &|notice: &Notice<'_>| assert!(!notice.to_string().is_empty());
     let buffer = &Buffer::limited(CAPACITY, MAX_READS);
+    // Half the capacity: the view can overrun while all bytes are stored.
     let showing = &Buffer::limited(CAPACITY / 2, MAX_READS);
     let (is_over, gauge) = (&AtomicBool::new(false), &Gauge::default());
     let (file, arrivals) = (Arc::default(), Arc::default());
     let raw = setup.disk.map(|room| Raw {
         bytes: Box::new(Disk { file: Arc::clone(&file), room }),
+        // The file of arrivals never becomes full. The script limits only the file of bytes.
         arrivals: Some(Box::new(Disk { file: Arc::clone(&arrivals), room: usize::MAX })),
     });
     let keeps = raw.is_some();
@@ -214,6 +217,7 @@ fn run(source: usize, setup: Setup, steps: &[(Step, u8)], control: &Control<'_>)
         Source { steps, target, model, buffer, storing, view, batch, control, is_over };
     let state = RefCell::new(source_state);
     let mut intake = Intake::new(control, source, buffer, is_over, gauge, tell);
+    // The script decides when time passes, so the intake must not wait between attempts.
     intake.pauses = false;
     connection::keep_reading(&mut intake, || {
         state.borrow_mut().open().map(|()| (Connection(&state), "a target".to_owned()))

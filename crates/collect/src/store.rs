@@ -155,8 +155,8 @@ impl Raw<'_> {
             stored.written += written as u64;
             rest = rest.get(written..).unwrap_or_default();
         }
-        // Flush even after a batch without bytes, because the flush renames the file to its final
-        // name.
+        // Flush even if the batch has no bytes, because the first flush renames the file to its
+        // final name.
         self.bytes.flush()?;
         entries.extend(batch.marks.iter().flat_map(|mark| mark.to_bytes()));
         self.arrived(entries)?;
@@ -172,17 +172,19 @@ impl Raw<'_> {
     }
 }
 
-/// Returns the arrival entries for a batch after its first `written` bytes were written. The
-/// entries mark the other bytes as dropped.
+/// Returns the arrival entries for a batch. Its first `written` bytes were written; the entries
+/// mark the other bytes as dropped.
 fn marks_of(batch: &Batch, written: usize) -> Vec<u8> {
     let mut rest = written;
     let mut entries = Vec::new();
     for mark in &batch.marks {
         let bytes = mark.bytes as usize;
+        // Marks of connections have no bytes, so they apply in any case.
         if mark.kind != ArrivalKind::Bytes {
             entries.extend(mark.to_bytes());
             continue;
         }
+        // The written bytes are the first ones of the batch.
         let kept = bytes.min(rest);
         rest -= kept;
         let parts = [(kept, ArrivalKind::Bytes), (bytes - kept, ArrivalKind::Dropped)];

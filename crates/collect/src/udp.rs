@@ -130,6 +130,7 @@ impl Udp {
             None => intake.opened(&from.to_string()),
         }
         self.sender = Some((from, now));
+        // An empty datagram only shows that the sender is alive.
         if !bytes.is_empty() {
             intake.bytes(bytes);
         }

@@ -99,8 +99,8 @@ impl Outputs {
         marks.filter(|kind| *kind != ArrivalKind::Bytes).collect()
     }
 
-    /// Waits until the source is open: then the first entry follows the header of the file of
-    /// arrivals.
+    /// Waits until the source is open: then the file of arrivals contains a first entry after its
+    /// header.
     fn wait_until_opened(&self) {
         while self.arrivals.bytes().len() <= HEADER.len() {
             thread::sleep(Duration::from_millis(5));
@@ -509,7 +509,7 @@ fn bytes_dropped_for_a_slow_file_are_counted_exactly_and_marked_at_their_positio
     assert!(report.dropped > 0 && report.overflows > 0 && dropping.load(Ordering::Relaxed));
     assert_eq!(report.received, sent.len() as u64);
     assert_eq!(report.received, report.written.unwrap() + report.dropped);
-    // The file plus the bytes that the arrivals report as missing must equal the sent bytes.
+    // The arrivals must describe every sent byte: it is either in the file or marked as dropped.
     let (bytes, mut at) = (kept.bytes.bytes(), 0);
     for (position, arrival) in kept.arrivals() {
         let length = arrival.bytes as usize;
@@ -535,7 +535,7 @@ fn bytes_that_a_stalled_view_skips_are_saved_and_counted() {
         Some(View { settings: Settings::default(), only_growing: false, sink: Box::new(sink) });
     let until = Until { disconnected: true, ..Until::default() };
     let options = Options { until, buffer: 1 << 16 };
-    // Frame numbers wrap at 256, so 256 copies follow each other without a gap.
+    // 200 copies are 1.3 MB, far more than the buffer and the pipe can hold.
     let sent = capture().repeat(200);
     let (collected, shown) = thread::scope(|scope| {
         let target = scope.spawn(|| send_as_it_is_saved(at, &sent, &kept));

@@ -1,8 +1,8 @@
 //! Creates the area of another process, including the streams and names that the process inherits.
 //!
-//! A process that is about to be traced can be the child of a fork that has not called the library
-//! since then. In that case it uses its parent's event ids, which are in the parent's area. A
-//! process that was started by a different program has no event ids yet.
+//! A process that is about to be traced can be a forked child that has not called the library since
+//! the fork. In that case it uses its parent's event ids, which are in the parent's area. A process
+//! that was started by a different program has no event ids yet.
 
 use std::fs::read_link;
 use std::iter::successors;
@@ -41,6 +41,7 @@ fn names_of_ancestor(registry: &Registry, process: Process) -> Option<OwnedFd> {
     let program = program(process)?;
     let ancestors = successors(process.parent(), |process| process.parent());
     let same = |ancestor: &Process| self::program(*ancestor).as_ref() == Some(&program);
+    // A different program has event ids of its own, so the search ends there.
     let mut ancestors = ancestors.take(MAX_GENERATIONS).take_while(same);
     let area = ancestors.find_map(|ancestor| registry.area(ancestor).ok())?;
     let mut nonce = [0];

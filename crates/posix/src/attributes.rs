@@ -127,6 +127,7 @@ impl Attributes {
     pub(crate) fn effective(&self, with_log: bool) -> Result<Self, Error> {
         let usual = if with_log { StreamPolicy::Flush } else { StreamPolicy::Loop };
         let policy = self.stream_policy.unwrap_or(usual);
+        // Flushing moves records to a log, so this policy needs one.
         if policy == StreamPolicy::Flush && !with_log {
             return Err(Error::INVALID);
         }
@@ -135,6 +136,7 @@ impl Attributes {
             created: sys::realtime(),
             stream_policy: Some(policy),
             stream_size: self.stream_size.max(least),
+            // With this policy, the log has no limit.
             log_size: if self.log_policy == LogPolicy::Append {
                 self.log_size
             } else {

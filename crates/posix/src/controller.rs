@@ -194,7 +194,10 @@ impl Controller {
         if let Some(Some(event)) = self.stream.try_next(&mut give)? {
             return Ok(Polled::Event(event));
         }
+        // Prepare before looking again: a record that is stored after this line changes the word.
         let seen = self.stream.prepare_to_wait();
+        // Check this before looking again: the last process may have stored a record before its
+        // end.
         let abandoned = self.stream.is_abandoned();
         if let Some(Some(event)) = self.stream.try_next(&mut give)? {
             return Ok(Polled::Event(event));
@@ -202,6 +205,7 @@ impl Controller {
         if abandoned {
             return Ok(Polled::Abandoned);
         }
+        // The thread wakes this reader when the last process has ended.
         lock(&self.watch).get_or_insert_with(|| Watch::start(&self.stream));
         Ok(Polled::Sleep(seen))
     }
@@ -252,6 +256,7 @@ impl Controller {
         if self.process != sys::process() || !self.stream.end() {
             return Err(Error::INVALID);
         }
+        // Stop the stream first, so that the last flush writes all its records.
         self.stream.stop();
         let error =
             lock(&self.flusher).take().map_or(0, |thread| flusher::finish(&self.stream, thread));

@@ -16,7 +16,7 @@ use crate::process;
 use crate::sys;
 use crate::thread::{self, Depth, ThreadState, Using};
 
-/// Records a user event of this process into every running stream that traces it.
+/// Records a user event into every running stream that traces this process.
 ///
 /// `address` is the address of the instruction that generated the event. `truncated` must be true
 /// if `data` is only a part of the event's data. A call with an undefined id or the id of a system
@@ -59,6 +59,7 @@ struct Arguments<'a> {
 #[inline(never)]
 fn store(local: &TracedProcess, given: Arguments<'_>) {
     let stored = thread::with_depth(local, |thread, using, level, depth| {
+        // `choose` must precede the clock: it decides if the event costs more than a few loads.
         let (wanted, missed) = choose(local, using, given.id);
         if wanted != 0 {
             let stamp = level.clock.now();
@@ -73,9 +74,11 @@ fn store(local: &TracedProcess, given: Arguments<'_>) {
                 stream.store(&writer, slot, event, given.data)
             });
         }
+        // A full stream counts the event as lost, but stores nothing.
         each(local, using, missed, |_, stream| stream.lose(0));
     });
     if stored.is_none() {
+        // Without a state at this depth, the thread has no cursor, so all streams lose the event.
         thread::without_depth(|using| {
             let (wanted, missed) = choose(local, using, given.id);
             each(local, using, wanted, |_, stream| stream.pool().lose());
@@ -95,6 +98,7 @@ fn choose(local: &TracedProcess, using: &Using, id: u32) -> (u64, u64) {
         State::Running => wanted |= 1 << slot,
         State::Full => missed |= 1 << slot,
     });
+    // Look up the id only if a stream needs the event.
     if wanted | missed != 0 && local.knows(id) { (wanted, missed) } else { (0, 0) }
 }
 
@@ -135,12 +139,15 @@ impl AttachedStream {
             event.head.flags |= FLAG_TRUNCATED;
         }
         let (cursor, last) = writer.thread.cursor(writer.level, slot, self.key);
+        // The thread's last record is in another packet. A later timestamp keeps the two in order.
         if let Some(last) = last {
             event.stamp = self.pool().after(event.stamp, last);
         }
+        // The packet is full, or the thread has none. Then more steps are necessary.
         if !cursor.append(self.words(), event, data) {
             self.store_elsewhere(cursor, writer.owner, event, data);
         }
+        // A wake-up is a system call, so make it only if a reader may be asleep.
         if self.pool().may_have_waiter(self.fences) {
             self.wake();
         }
@@ -185,6 +192,7 @@ impl AttachedStream {
     fn lose(&self, stamp: u64) {
         self.pool().lose();
         let first = self.word(at::FIRST_LOST);
+        // Only the first lost event sets the timestamp. The load saves an exchange for all others.
         if first.load(Relaxed) == 0 {
             let stamp = if stamp == 0 { sys::realtime() } else { stamp };
             let _ = first.compare_exchange(0, stamp, AcqRel, Relaxed);

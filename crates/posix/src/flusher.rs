@@ -39,6 +39,7 @@ pub(crate) fn ask(stream: &Stream) -> Result<(), Error> {
     let mut inner = stream.inner();
     inner.flush.wanted += 1;
     inner.flush.flushing = true;
+    // The flusher needs the lock as soon as it wakes.
     drop(inner);
     sys::wake(stream.word(at::FLUSH_WAKE));
     Ok(())
@@ -55,11 +56,14 @@ pub(crate) fn finish(stream: &Stream, thread: JoinHandle<i32>) -> i32 {
 fn work(stream: &Stream) -> i32 {
     let Some(log) = &stream.log else { return 0 };
     loop {
+        // Load the word before the checks. A request after this line changes the word, so that
+        // `wait` returns at once.
         let seen = stream.word(at::FLUSH_WAKE).load(Acquire) as u32;
         let (due, ending) = is_due(stream);
         if due {
             flush(stream, &mut lock(log), ending);
         }
+        // Close the log only after the last flush.
         if ending {
             return close(stream, &mut lock(log));
         }
@@ -85,7 +89,8 @@ fn flushes_itself(stream: &Stream) -> bool {
     stream.pool().policy() == StreamPolicy::Flush
 }
 
-/// Returns true if there are records to write that the last flush itself did not generate.
+/// Returns true if the stream flushes itself and has new records besides those that its last flush
+/// generated.
 fn is_regular_due(stream: &Stream) -> bool {
     let mut inner = stream.inner();
     let pool = stream.pool();
@@ -148,11 +153,13 @@ fn move_some(stream: &Stream, log: &mut LogWriter, until: u64) -> bool {
     let mut inner = stream.inner();
     for _ in 0..BATCH {
         let Some(taken) = stream.take(&mut inner) else { return false };
+        // A log contains the name of an event type before the first record with its id.
         log.introduce(taken.head.id.into(), NameFile(stream.names().as_fd()));
         let words = [taken.stamp, taken.address, taken.thread];
         if log.has_ended() || log.push(taken.head, words, inner.data()).is_err() {
             end_of_room(stream, &mut inner, log);
         }
+        // Records are in order of time, so no later record is needed.
         if taken.stamp > until {
             return false;
         }
@@ -164,6 +171,7 @@ fn move_some(stream: &Stream, log: &mut LogWriter, until: u64) -> bool {
 fn end_of_room(stream: &Stream, inner: &mut ControllerState, log: &mut LogWriter) {
     if !log.has_ended() {
         let stop = stop_record(sys::realtime());
+        // `push` has kept space for this record.
         log.store(stop.head, [stop.stamp, 0, 0], &[1]);
         log.end_here();
         stream.suspend(inner);
@@ -176,6 +184,7 @@ fn end_of_room(stream: &Stream, inner: &mut ControllerState, log: &mut LogWriter
 fn report(stream: &Stream, inner: &mut ControllerState, log: &mut LogWriter) {
     let error = log.take_error();
     if error != 0 {
+        // Keep the first error, because it is the cause of later ones.
         if inner.flush.error == 0 {
             inner.flush.error = error;
         }

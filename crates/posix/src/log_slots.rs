@@ -58,8 +58,8 @@ impl Slots {
                 self.used += 1;
                 (self.used - 1, false)
             }
-            // There is at least one slot besides the slot with the copy, so some slot contains a
-            // finished block.
+            // Only one of the slots holds the copy, and there is at least one other slot, so some
+            // slot contains a finished block.
             None => (self.finished.pop_front().unwrap_or(0), true),
         };
         let place = LogHeader::BLOCK as u64 + u64::from(number) * u64::from(self.bytes);

@@ -66,12 +66,15 @@ impl LogWriter {
         process: u32,
     ) -> Result<Self, Error> {
         let (file, flags) = sys::duplicate(descriptor).map_err(|_| Error(libc::EBADF))?;
+        // A descriptor with O_PATH can be duplicated, but not written.
         if flags & libc::O_ACCMODE == libc::O_RDONLY || flags & libc::O_PATH != 0 {
             return Err(Error(libc::EBADF));
         }
         let facts = sys::facts(file.as_fd())?;
         let regular = facts.is_regular();
+        // Other policies than append write at positions, which a pipe or a terminal does not have.
         let odd = !regular && attributes.log_policy != LogPolicy::Append;
+        // With O_APPEND, the system moves each write to the end of the file.
         if flags & libc::O_APPEND != 0 || odd || facts.is_directory() {
             return Err(Error::INVALID);
         }
@@ -104,6 +107,7 @@ impl LogWriter {
             self.end = 0;
         }
         self.append(Kind::Header, &self.header.words())?;
+        // In a log with slots, the other blocks follow the area of the slots.
         self.end = if self.header.slots > 0 { self.header.tail } else { self.end };
         Ok(())
     }
@@ -129,6 +133,7 @@ impl LogWriter {
     ) -> Result<(), LogFull> {
         let bytes = head.words() * WORD;
         if self.header.log_policy == LogPolicy::UntilFull {
+            // Keep space for one system record, which `store` adds without a check.
             let system = 8 * record_words(EventSet::BYTES);
             let fits =
                 self.used + bytes as u64 <= self.header.log_size.saturating_sub(system as u64);
@@ -145,6 +150,7 @@ impl LogWriter {
     pub(crate) fn store(&mut self, head: RecordHeader, words: [u64; 3], data: &[u64]) {
         let bytes = head.words() * WORD;
         let longest = if self.header.slots > 0 { self.header.slot_bytes as usize } else { BLOCK };
+        // An empty block accepts a record of any length.
         if self.block.len() > HEAD && self.block.len() + bytes > longest {
             self.turn();
         }
@@ -183,6 +189,7 @@ impl LogWriter {
             self.write_slot()
         } else {
             let written = self.write(&self.block);
+            // After a failure, the next block replaces the incomplete one.
             self.end += if written.is_ok() { self.block.len() as u64 } else { 0 };
             written
         };
@@ -195,6 +202,7 @@ impl LogWriter {
     /// Writes the block to a slot that does not contain its last copy.
     fn write_slot(&mut self) -> Result<(), Errno> {
         let slot = self.slots.take();
+        // A slot that has records contains the oldest block, which is overwritten now.
         (self.full, self.overrun) =
             (self.full || slot.has_records, self.overrun || slot.has_records);
         let written = self.file.write_all_at(&self.block, slot.place);

@@ -56,6 +56,7 @@ impl NameFile<'_> {
         let mut text = [0; EVENT_NAME_MAX + 1];
         let found = text_of_words(&slot[1..], &mut text);
         let length = usize::try_from(slot[0]).ok()?;
+        // Another process can damage the file, so the two lengths must agree.
         (length <= EVENT_NAME_MAX && length == found).then(|| text[..length].to_vec())
     }
 
@@ -118,6 +119,7 @@ impl NameFile<'_> {
             return Ok(UNNAMED);
         }
         sys::write_words(self.0, names::SLOTS + count * NAME_SLOT, &slot_of(text))?;
+        // Store the count last: other processes read only names below the count.
         sys::write_words(self.0, names::COUNT, &[count as u64 + 1])?;
         Ok(FIRST_USER + count as u32)
     }
@@ -127,8 +129,9 @@ impl NameFile<'_> {
         self.fill(0, other.count(), |index| other.slot(index))
     }
 
-    /// Adds names from a mapped name space until there are `count`. Fails if the existing names are
-    /// not the first names of that name space. Async-signal-safe: it does not wait for the lock.
+    /// Adds names from a mapped name space until there are `count`. Fails if the existing names
+    /// differ from the first names of that name space. Async-signal-safe: it does not wait for the
+    /// lock.
     pub(crate) fn complete(self, from: &[AtomicU64], count: usize) -> Result<(), Errno> {
         let count = count.min(USER_EVENT_MAX);
         let slot = |index: usize| {
@@ -139,9 +142,11 @@ impl NameFile<'_> {
             return Ok(());
         }
         let lock = self.own_description()?;
+        // The caller may be a signal handler that interrupted the owner of the lock.
         if !sys::try_lock(lock.as_fd()) {
             return Err(libc::EAGAIN);
         }
+        // Another process may have added names before this one got the lock.
         let there = self.count();
         let same = (0..there).all(|index| self.slot(index) == slot(index));
         let filled = if same { self.fill(there, count, slot) } else { Err(libc::EEXIST) };

@@ -154,6 +154,7 @@ static NAMESPACE: AtomicU64 = AtomicU64::new(0);
 
 fn namespace() -> u32 {
     let own = sys::process();
+    // After a fork, the child can be in another namespace, so the cache is valid for one process.
     let (process, known) = split(NAMESPACE.load(Relaxed));
     if process == own {
         return known;
@@ -171,8 +172,8 @@ pub(crate) fn after_fork() {
     NAMESPACE.store(0, Relaxed);
 }
 
-/// Returns the owner number for packets that the calling thread fills at a depth of nested signal
-/// handlers. Async-signal-safe.
+/// Returns the owner number of the calling thread for a depth of nested signal handlers.
+/// Async-signal-safe.
 pub(crate) fn own_owner(depth: u32) -> u64 {
     object::owner(sys::process(), sys::thread(), namespace(), depth)
 }
@@ -207,10 +208,12 @@ impl Stat {
     fn of_text(text: &[u8]) -> Option<Self> {
         let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
         let id = number(text.split(|byte| *byte == b' ').next()?)?;
+        // The name can contain a parenthesis, so the last one ends it.
         let after = text.iter().rposition(|byte| *byte == b')')?;
         let mut fields = text.get(after + 2..)?.split(|byte| *byte == b' ');
         let state = *fields.next()?.first()?;
         let parent = number(fields.next()?)?;
+        // The start time is field 22 (proc(5)). The fields up to the parent are 1 to 4.
         let start = number(fields.nth(17)?)?;
         Some(Self {
             id: u32::try_from(id).ok()?,

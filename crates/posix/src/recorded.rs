@@ -53,6 +53,7 @@ impl RecordedLog {
         bytes.resize(size, 0);
         let file = std::fs::File::from(file);
         let mut read = 0;
+        // The file can become shorter while it is read.
         while read < size {
             match file.read_at(&mut bytes[read..], read as u64) {
                 Ok(0) => break,
@@ -122,6 +123,7 @@ impl RecordedLog {
             let range = self.blocks.get(position.block)?.clone();
             let rest = self.bytes.get(range)?.get(position.byte..)?;
             let Some((record, after)) = LogRecord::read(rest) else {
+                // The block has no further record. The next block begins at byte 0.
                 (position.block, position.byte) = (position.block + 1, 0);
                 continue;
             };
@@ -176,6 +178,7 @@ impl Blocks {
         let tail = usize::try_from(header.tail).unwrap_or(usize::MAX).min(bytes.len());
         let area = bytes.get(first..tail).unwrap_or_default();
         for (slot, piece) in area.chunks(size).enumerate().take(header.slots as usize) {
+            // A slot that was never written, or only in part, contains no valid block.
             if let Lookup::Block { kind, number, body } = frame::find(piece, MAGIC)
                 && Kind::of_code(kind) == Some(Kind::Records)
             {

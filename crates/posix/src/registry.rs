@@ -40,6 +40,7 @@ static RUNTIME: OnceLock<Option<CString>> = OnceLock::new();
 
 /// Reads the environment, so that no signal handler has to read it.
 pub(crate) fn choose() {
+    // A privileged program (set-user-ID) must not trust the environment of its caller.
     let trusted = !sys::is_privileged_program();
     let value = |name| env::var_os(name).filter(|value| trusted && !value.is_empty());
     CHOSEN.get_or_init(|| CString::new(value(DIRECTORY_VARIABLE)?.into_vec()).ok());
@@ -104,6 +105,7 @@ impl Registry {
     fn at(path: &CStr, user: u32) -> Result<Self, Errno> {
         let made = sys::make_directory(path).is_ok();
         let directory = sys::open_directory(path)?;
+        // A privileged controller creates the directory for the user whose process it traces.
         if made && user != sys::user() {
             sys::give(directory.as_fd(), user)?;
         }
@@ -143,6 +145,7 @@ impl Registry {
         let filled =
             fill.iter().try_for_each(|(at, word)| sys::write_words(file.as_fd(), *at, &[*word]));
         let linked =
+            // The link fails if the name exists, and never shows an incomplete file.
             filled.and_then(|()| sys::link_at(self.fd(), draft.as_c_str(), name.as_c_str()));
         sys::unlink_at(self.fd(), draft.as_c_str());
         linked.map(|()| file)
@@ -196,6 +199,7 @@ impl Registry {
     /// necessary. Async-signal-safe.
     pub(crate) fn all(&self) -> Result<OwnedFd, Errno> {
         let name = name::of_all();
+        // Another process can create the page between the two steps, so try twice.
         for _ in 0..2 {
             if let Ok(file) = self.file(&name) {
                 let mut magic = [0];
@@ -249,13 +253,14 @@ impl Registry {
     }
 
     /// Publishes the location of a stream under the first free number. The file remains locked
-    /// while the controller has it open. From this lock, processes in other spaces know that the
+    /// while the controller has it open. The lock shows processes in other spaces that the
     /// controller is alive.
     pub(crate) fn announce(&self, reference: &Reference) -> Result<(u32, OwnedFd), Errno> {
         let words = reference.words();
         let mut fill = [(0, 0); REFERENCE_WORDS];
         fill.iter_mut().zip(words.into_iter().enumerate()).for_each(|(to, word)| *to = word);
         for number in 0..object_limit() {
+            // Each name can be published only once, so two streams never get the same number.
             match self.publish(&name::of_reference(number), REFERENCE_WORDS, &fill) {
                 Err(libc::EEXIST) => {}
                 other => {
@@ -299,6 +304,7 @@ impl Registry {
         } else {
             let name = name::of_descriptor(reference.controller.id.into(), reference.descriptor);
             let file = sys::open(name.as_c_str(), READ_WRITE)?;
+            // After the controller's end, the descriptor can refer to another file.
             let facts = sys::facts(file.as_fd())?;
             if !facts.is_regular() || facts.owner != self.user {
                 return Err(libc::EPERM);
@@ -310,6 +316,7 @@ impl Registry {
         let header =
             ObjectHeader::of_words(&words).filter(|header| header.nonce == reference.nonce);
         let header = header.filter(|_| read == words.len()).ok_or(libc::EINVAL)?;
+        // An access beyond the end of the file would end this process with SIGBUS.
         let whole = sys::facts(file.as_fd())?.size >= header.geometry.total() as u64 * 8;
         if whole { Ok((file, header)) } else { Err(libc::EINVAL) }
     }
@@ -481,8 +488,8 @@ impl Reference {
     }
 }
 
-/// Adds a process to the members of a stream, unless it already is one. If all entries are in use,
-/// sets a flag in the stream. Async-signal-safe.
+/// Adds a process to the list of members of a stream, unless the list contains it. If the list is
+/// full, sets a flag in the stream. Async-signal-safe.
 pub(crate) fn enroll(words: &[AtomicU64], process: Process) {
     let members = words.get(object::at::MEMBERS..).unwrap_or_default();
     let members = members.as_chunks::<2>().0.iter().take(object::MEMBERS);

@@ -131,8 +131,8 @@ pub(crate) fn without_depth(work: impl FnOnce(&Using)) {
     WITHOUT_DEPTH.fetch_sub(1, SeqCst);
 }
 
-/// Calls `record` with the calling thread's state at its current depth. Returns `None` if handlers
-/// are nested too deeply, or if there is no memory for the thread's state.
+/// Calls `record` with the state of the calling thread and its depth of nested handlers. Returns
+/// `None` if handlers are nested too deeply, or if there is no memory for the thread's state.
 #[inline(always)]
 pub(crate) fn with_depth<R>(
     streams: &impl Streams,
@@ -142,6 +142,8 @@ pub(crate) fn with_depth<R>(
     thread.nesting.enter(
         |abandoned| thread.levels[abandoned].repair(streams, &Using(())),
         |depth| {
+            // The turn changes with the depth. `cursor` compares turns to detect a record of
+            // another depth.
             if thread.last.get() != depth {
                 thread.last.set(depth);
                 thread.turn.set(thread.turn.get().wrapping_add(1));
@@ -155,17 +157,17 @@ impl ThreadState {
     /// Checks which threads use attached streams. Before and after this call, execute a memory
     /// barrier in all threads.
     ///
-    /// If a stream was detached before the check with the returned number began, no thread uses it
-    /// any more. `number` is the number of this check; the numbers increase. `depth` is the
-    /// caller's depth: the caller itself uses no detached stream, but a record that the caller
-    /// interrupted may use one.
+    /// Returns the number of a check: no thread uses a stream that was detached before that check
+    /// began. `number` is the number of this check; the numbers increase. `depth` is the caller's
+    /// depth: the caller itself uses no detached stream, but a record that the caller interrupted
+    /// may use one.
     pub(crate) fn all_idle_since(&self, number: u64, depth: usize) -> u64 {
         let idle = THREADS.all_idle_since(number, (depth == 0).then_some(self));
         if WITHOUT_DEPTH.load(SeqCst) == 0 { idle } else { 0 }
     }
 
-    /// Returns a depth's cursor in the stream of a slot. If the thread's last record was stored at
-    /// a different depth, also returns the timestamp of that record.
+    /// Returns the cursor for a nesting depth in the stream of a slot. If the thread's last record
+    /// was stored at a different depth, also returns the timestamp of that record.
     #[inline(always)]
     pub(crate) fn cursor<'a>(
         &self,

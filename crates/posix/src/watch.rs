@@ -24,11 +24,13 @@ impl Watch {
     /// Watches the processes of a stream, unless this process is the only one.
     pub(crate) fn start(stream: &Arc<Stream>) -> Self {
         let nothing = Self { stop: None, thread: None };
+        // While this process itself is traced and alive, the stream cannot become abandoned.
         if stream.living_member().is_some_and(|process| Some(process) == Process::own()) {
             return nothing;
         }
         let Ok(stop) = sys::new_event_fd().map(Arc::new) else { return nothing };
         let (stream, raised) = (Arc::clone(stream), Arc::clone(&stop));
+        // The handlers of the program must not run on this thread.
         let thread = sys::without_signals(|| {
             let watch = move || watch(&stream, &raised);
             thread::Builder::new().name("tracewell watch".to_owned()).spawn(watch)

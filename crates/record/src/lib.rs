@@ -1,9 +1,9 @@
 //! The recording rules of each trace system, operating on memory that the caller owns.
 //!
 //! This crate determines *when* and *where* to write bytes; `tracewell-wire` defines their layout.
-//! Without optional features it uses neither the standard library nor an allocator,
-//! `unsafe` code, interrupt locks or a clock of its own. The caller supplies the memory, a
-//! [`clock`] and, if interrupt handlers or several cores record, mutual exclusion between them.
+//! Without optional features, it uses no standard library, no allocator, no `unsafe` code, no
+//! interrupt locks and no clock of its own. The caller supplies the memory, a [`clock`] and, if
+//! interrupt handlers or several cores record, mutual exclusion between them.
 //!
 //! There is one module per trace system. [`threadx`] writes the memory image that TraceX reads,
 //! [`aix`] implements the trace calls of AIX, [`rkh`] sends the byte stream of RKH's trace

@@ -39,7 +39,7 @@ pub struct Nesting<const DEPTHS: usize> {
 }
 
 impl<const DEPTHS: usize> Nesting<DEPTHS> {
-    /// Returns a value with no depth in use.
+    /// Returns a value in which no depth is in use.
     pub const fn new() -> Self {
         Self { in_use: AtomicU32::new(0), frames: [const { AtomicUsize::new(0) }; DEPTHS] }
     }
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     static NESTING: Nesting<3> = Nesting::new();
-    /// Number of records by handlers at each depth, and in the last element the number of handlers
+    /// Number of records that handlers made at each depth. The last element counts the handlers
     /// that found no free depth.
     static HANDLED: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
     static ABANDONED: AtomicU32 = AtomicU32::new(0);

@@ -119,9 +119,9 @@ impl<T: Zeroed> ThreadMemory<T> {
         }
     }
 
-    /// Checks which threads are idle. A thread is idle if there is a moment during the call at
-    /// which it does not use its value. Returns the number of the latest check for which this
-    /// holds: since that check began, each thread was idle in at least one check.
+    /// Checks which threads are idle. A thread is idle if, at some moment during the call, it does
+    /// not use its value. Returns the largest number for which each thread was idle in the check
+    /// with this number or in a later check.
     ///
     /// `number` must increase from check to check. If `idle` is the caller's value, the caller
     /// counts as idle. In the child of a fork, the values of the parent's threads count as well,
@@ -135,8 +135,10 @@ impl<T: Zeroed> ThreadMemory<T> {
             };
             if idle.is_some_and(|idle| ptr::eq(&block.value, idle))
                 || (0..MAX_IDLE_CHECKS).any(|_| is_idle())
+                // A thread that has ended cannot use its value any more.
                 || has_ended(block.thread.load(Ordering::Relaxed), caller)
             {
+                // Another check with a later number may have stored its number before.
                 number.max(block.idle.fetch_max(number, Ordering::Relaxed))
             } else {
                 block.idle.load(Ordering::Relaxed)
@@ -157,7 +159,7 @@ impl<T: Zeroed> ThreadMemory<T> {
         let word = &words()[self.user as usize];
         let place = ptr::from_ref(block).expose_provenance();
         // A signal handler may have run this function since `get` loaded 0. The handler's block
-        // remains in use, because the handler may have left state there. The block found here is
+        // remains in use, because it may contain data of the handler. The block found here is
         // released.
         match word.compare_exchange(0, place, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => Some(&block.value),
@@ -244,8 +246,8 @@ fn caller() -> u64 {
 
 /// Returns true if `thread` is a thread of this process and has ended.
 ///
-/// In a child of a fork, returns false for the blocks of the parent's threads, because the child
-/// continues to use the block of the thread that forked.
+/// The parent's threads do not count as ended in the child of a fork, because the child continues
+/// to use the block of the thread that forked.
 fn has_ended(thread: u64, own: u64) -> bool {
     // The kernel has reused the id of an ended thread for the caller.
     if thread == own {

@@ -162,7 +162,8 @@ fn circular_mode_keeps_the_newest_entries_and_marks_the_loss_at_the_front() {
     let log = stopped(&mut trace, 0);
     let kept = numbers(&log);
     assert_eq!(kept, (1000 - kept.len() as u64..1000).collect::<Vec<_>>());
-    // The ring has 968 bytes for frames of 40 bytes, and a frame of 48 bytes for TRACE OFF.
+    // The ring has 968 bytes. The frame of an entry has 40 bytes, and the frame of TRACE OFF 48
+    // bytes.
     assert!(kept.len() >= 20, "{} kept", kept.len());
     let counts = trace.counts(0).unwrap();
     assert_eq!(losses(&log), [(0, counts.buffer_wraps, counts.overwritten)]);

@@ -105,7 +105,7 @@ struct Both<'m, C> {
 }
 
 impl<C: Clock> Both<'_, C> {
-    /// Returns the tick of a call that reads the clock.
+    /// Counts a reading of the clock and returns its tick.
     fn tick(&mut self) -> u64 {
         self.readings += 1;
         tick_of(self.readings)

@@ -25,7 +25,7 @@ fn build(arguments: &[&str]) -> PathBuf {
         .arg(&target)
         .args(arguments)
         .output()
-        .expect("the cargo that runs this test can be run");
+        .expect("can start the cargo that runs this test");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     target
 }

@@ -2,8 +2,8 @@
 //! events on each of its paths. The process has a counting allocator, and the kernel kills it at
 //! the first system call.
 //!
-//! Waiting for a lock makes a system call (futex). Many allocations make no system call, so the
-//! allocator counts all of them. Reading the time makes no system call, because an instruction
+//! Waiting for a lock makes a system call (futex). An allocation often makes no system call, so the
+//! allocator counts allocations. Reading the time makes no system call, because an instruction
 //! reads the counter.
 //!
 //! The first event of a thread in a stream is the exception, and shows that the test can fail. It

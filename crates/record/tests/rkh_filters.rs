@@ -1,5 +1,5 @@
-//! Tests filters and compiled-in records. The truth tables cover both kinds of dialects: a set bit
-//! passes records in some and suppresses records in others. Other tests cover all functions and the
+//! Tests filters and compiled-in records. The truth tables cover both kinds of dialects: in some, a
+//! set bit passes records; in others, it suppresses them. Other tests cover all functions and the
 //! ends of the tables.
 
 use tracewell_record::rkh::{

@@ -70,8 +70,8 @@ fn the_trace_is_complete_small_and_has_every_kind_of_event() {
     }
 }
 
-/// Information 4 of a resume or suspend names the thread that runs next. Checks that this thread
-/// records the next event.
+/// Information word 4 of a resume or suspend event contains the thread that runs next. Checks that
+/// this thread records the next event.
 #[test]
 fn the_next_thread_of_resumes_and_suspends_records_next() {
     let events = Image::read(COMMITTED).events();
@@ -84,7 +84,8 @@ fn the_next_thread_of_resumes_and_suspends_records_next() {
                 assert_eq!(thread, next, "event {index}");
             }
         } else if let (Some(next), true) = (next, is_thread(event)) {
-            // While an owner's priority changes, the thread that changes it continues to record.
+            // The events of a priority change come from the thread that makes the change, not from
+            // `next`.
             let changing = [RESUME, SUSPEND].contains(&event.id()) && event.info[1] == 14;
             assert!(changing || event.context == next, "event {index}");
         }

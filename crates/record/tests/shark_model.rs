@@ -1,6 +1,5 @@
 //! Applies random operations to the chunk recorder and to a simple model of it. Both must return
-//! the same results, and every chunk must contain the same records in both, in memory and when it
-//! is sent.
+//! the same results and keep the same records in every chunk, in memory and when the chunk is sent.
 //!
 //! A chunk of the model is a list of all records ever stored in it. The areas are computed from
 //! this list when they are compared.
@@ -401,7 +400,7 @@ proptest! {
                     prop_assert_eq!(got, model.delete(chunk));
                 }
                 Operation::Flags(chunk, flags) => {
-                    // The size of a compressed chunk is different after the chunk was freed.
+                    // The size of a compressed chunk changes when the chunk is freed.
                     let flags_before = trace.get_chunk_flags(chunk);
                     if flags_before.is_ok_and(|flags| flags & flag::COMPRESSED != 0) {
                         continue;

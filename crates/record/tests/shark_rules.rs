@@ -1,4 +1,4 @@
-//! Tests each rule of chunks separately, and the bytes of chunk images.
+//! Tests each rule of chunks separately, and compares the bytes of chunk images.
 
 use tracewell_record::clock::Masked;
 use tracewell_record::shark::{Areas, ControlError, Drops, Dump, Outcome, Packets, Trace};

@@ -202,8 +202,8 @@ fn one_of_several_starters_gets_the_stream() {
         let made = children.iter_mut().map(has_stream).filter(|made| *made).count();
         assert_eq!(made, 1, "round {round}");
         children.into_iter().for_each(kill);
-        // There are the newest stream and one stream of each earlier round, and no file with a
-        // temporary name.
+        // The folder contains the newest stream, one stream of each earlier round, and no file with
+        // a temporary name.
         assert_eq!(files(folder.path()).len(), round + 1, "{:?}", files(folder.path()));
     }
     let all = files(folder.path());

@@ -231,7 +231,7 @@ fn the_clock_is_not_read_for_events_that_are_not_recorded() {
     assert_eq!(reads.get(), 2);
 }
 
-/// A clock that also stores the data that a notification saves.
+/// A clock that also stores what notifications save.
 #[derive(Default)]
 struct Diary {
     ticks: u64,

@@ -42,7 +42,7 @@ enum Operation {
 
 fn operation() -> impl Strategy<Value = Operation> {
     let class = prop_oneof![Just(class::INTERNAL), Just(class::MUTEX), Just(class::USER)];
-    // There are few addresses, so that objects are registered repeatedly. Address 0 and type 0 are
+    // There are few addresses, so objects are registered repeatedly. Address 0 and type 0 are
     // allowed.
     let pointer = prop_oneof![0_u64..9, Just(0x1_0000_0003)];
     let insert = (class.clone(), any::<u32>(), any::<[u64; 4]>(), any::<u8>());
@@ -58,7 +58,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Three consecutive readings return the same tick, so that timestamps repeat.
+/// Three consecutive readings return the same tick, so timestamps repeat.
 struct SlowClock(u64);
 
 impl Clock for SlowClock {

@@ -7,8 +7,8 @@ use crate::numbers::Numbers;
 
 /// The recorder or stream that stores the events of a [`State`].
 pub(crate) trait Recording {
-    /// Returns the core of the calling thread. `executes` is true if the thread executes tasks, so
-    /// that it is a core from now on.
+    /// Returns the core of the calling thread. If `executes` is true, the thread executes tasks,
+    /// and is a core from now on.
     fn core(&mut self, executes: bool) -> u8;
 
     /// Records an event without text.

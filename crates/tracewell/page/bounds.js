@@ -1,4 +1,4 @@
-// Binary search in sorted values.
+// Binary search in sorted values, and the range for a search that starts near its result.
 
 /**
  * Returns the first index in `from..to` whose value is at least `value`, or `to`.
@@ -26,4 +26,17 @@ export function upperBound(values, value, from = 0, to = values.length) {
         else to = middle;
     }
     return from;
+}
+
+/**
+ * Returns an end for a search that starts at `from`: the values from there on are greater than `value`. It is at most twice as far from
+ * `from` as the first such value, so the search takes only a few steps if this value is near.
+ * @param {ArrayLike<number>} values sorted
+ * @param {number} value
+ * @param {number} from
+ */
+export function boundBy(values, value, from) {
+    let step = 1;
+    while (from + step <= values.length && values[from + step - 1] <= value) step *= 2;
+    return Math.min(from + step, values.length);
 }

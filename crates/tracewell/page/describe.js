@@ -1,4 +1,4 @@
-// Describes spans, events and rows in words: the text at the pointer, and that for screen readers.
+// Describes spans, events and rows in words: the tooltips, and the text for screen readers.
 
 import { STATES } from "./model.js";
 import { objectText } from "./objects.js";
@@ -24,7 +24,7 @@ export function describeSpan(model, { row, span }) {
     }
     if (kind !== "context") return `${objectText(model.rows[row], state, value)}\n${since}`;
     const why = state === 5 ? ` on ${model.reason(value)}` : "";
-    const of = state === 1 && value > 0 ? ` on behalf of ${model.name(value - 1)}` : "";
+    const of = state === 1 && value > 0 && value - 1 !== context ? ` on behalf of ${model.name(value - 1)}` : "";
     return `${model.name(context)}: ${STATES[state]}${why}${of}\n${since}`;
 }
 

@@ -1,5 +1,5 @@
-// Views of a trace that is too large for one payload: requests the visible time from the server at the resolution of the screen, and lists
-// the events if there are few enough.
+// Views of a trace that is too large for one payload. The page requests the visible time from the server at the resolution of the screen,
+// and lists the events if there are few enough.
 
 /**
  * The part of a trace that the model contains, with ticks from the start of the page.

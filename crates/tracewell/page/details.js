@@ -183,7 +183,7 @@ export class Details {
         if (span.isBlocked && model.reasons[span.value].holder > 0) {
             facts.push(["held by", [this.holder(span)]]);
         }
-        if (row.kind === "context" && span.state === RUNNING && span.value > 0) {
+        if (row.kind === "context" && span.state === RUNNING && span.value > 0 && span.value - 1 !== row.context) {
             facts.push(["on behalf of", [this.context(span.value - 1, from)]]);
         }
         if (row.kind === "core" && span.state === TASK) facts.push(["runs", [this.context(span.value, from)]]);

@@ -109,7 +109,7 @@ export function ticks(list) {
     if (list.length === 0) return [];
     const stride = Math.ceil(list.length / (MAX_TICKS + 1));
     const starts = list.map(({ from }, i) => ({ place: i / list.length, time: from })).filter((_, i) => i % stride === 0);
-    // Keep one stride free before the end for the last tick.
+    // The inner ticks leave one stride free before the last tick, which is at the end.
     const inner = starts.filter(({ place }) => place === 0 || place <= 1 - stride / list.length + 1e-9);
     return [...inner, { place: 1, time: list[list.length - 1].to }];
 }

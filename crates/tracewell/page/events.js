@@ -31,6 +31,8 @@ export class EventList {
         this.followed = -1;
         /** The range to which the list has scrolled. */
         this.ranged = "";
+        /** Height of the whole list in pixels. */
+        this.full = 0;
         this.shown = "";
         this.refill();
         scroller.addEventListener("scroll", () => this.scrolled());
@@ -57,7 +59,8 @@ export class EventList {
     refill() {
         this.events = this.timeline.model.events;
         const filler = /** @type {HTMLElement} */ (this.scroller.querySelector("#filler"));
-        filler.style.height = `${Math.min(this.events.count * LINE, MAX_HEIGHT)}px`;
+        this.full = Math.min(this.events.count * LINE, MAX_HEIGHT);
+        filler.style.height = `${this.full}px`;
     }
 
     get rows() {
@@ -80,10 +83,10 @@ export class EventList {
     /** @param {number} index */
     goTo(index) {
         this.first = Math.min(Math.max(Math.round(index), 0), this.last);
-        const room = Math.max(this.scroller.scrollHeight - this.scroller.clientHeight, 0);
-        const top = this.last > 0 ? (this.first / this.last) * room : 0;
+        const room = Math.max(this.full - this.height, 0);
+        const top = Math.round(this.last > 0 ? (this.first / this.last) * room : 0);
         this.scroller.scrollTop = top;
-        this.ignored = this.scroller.scrollTop;
+        this.ignored = top;
         this.draw();
     }
 

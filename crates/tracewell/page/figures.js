@@ -154,12 +154,12 @@ export class Figures {
                 { ...cell(lock.name ?? lock.key), go: row && row.spans.count > 0 ? () => this.places.span(row.index, 0) : undefined },
                 cell(lock.kind), this.longestWait(row),
                 this.worst(row, (state) => state === 1, holder),
-                this.inversion(inversions.get(row)), cell(lock.inversions?.count),
+                this.inversion(inversions.get(row)), cell(lock.inversions?.count), cell(lock.inversions?.unbounded),
                 cell(lock.requests), cell(lock.blocks), cell(lock.hold?.count),
             ];
         });
         return { name: "Mutexes and semaphores", rows, columns: ["name", "kind", "longest wait", "longest hold", "worst inversion",
-            "inversions", "requests", "blocks", "times held"] };
+            "inversions", "unbounded", "requests", "blocks", "times held"] };
     }
 
     /** @param {any} row of a lock */

@@ -1,5 +1,4 @@
-// Intervals of time that may overlap, sorted by their beginning, and found by binary search: waits,
-// jobs, gaps, inversions.
+// Sorted intervals of time that may overlap, with a binary search: waits, jobs, gaps, inversions.
 
 import { lowerBound, upperBound } from "./bounds.js";
 
@@ -53,6 +52,11 @@ export class Intervals {
             if (this.until[i] >= from) each(this.indices[i], this.from[i], this.until[i], Math.min(next, last) - i);
             i = next;
         }
+    }
+
+    /** Returns the number of intervals that overlap a time, or slightly more. @type {(from: number, to: number) => number} */
+    count(from, to) {
+        return Math.max(upperBound(this.from, to) - lowerBound(this.reach, from), 0);
     }
 
     /**

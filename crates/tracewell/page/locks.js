@@ -1,5 +1,5 @@
-// What the page states about a mutex or semaphore as a whole: how it was created, which contexts held it, and the longest wait. Also the
-// arguments of events.
+// The page's summary of a mutex or semaphore: how it was created, which contexts held it, and the
+// longest wait. This file also splits and reads the arguments of events.
 
 /** Arguments of creating events that specify priority inheritance, and the values that mean none. */
 const [INHERITANCE, WITHOUT] = [["inheritance", "inherit"], ["none", "no", "false", "0", "0x0", "0x00000000"]];

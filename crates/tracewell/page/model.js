@@ -78,9 +78,8 @@ export class Spans {
         return this.known;
     }
 
-    /** Returns the time in a state before a time. @type {(state: number, time: number) => number} */
-    before(state, time) {
-        const index = this.find(time);
+    /** Returns the time in a state before a time, which is in the span `index`. @type {(state: number, time: number, index?: number) => number} */
+    before(state, time, index = this.find(time)) {
         if (index < 0) return 0;
         let sum = this.sums[Math.floor(index / BLOCK) * STATES.length + state];
         for (let i = index - (index % BLOCK); i < index; i += 1) {

@@ -1,6 +1,6 @@
 // The names of the lanes at the left of the timeline, and the band behind each lane.
 
-import { FONT, fitted } from "./paint.js";
+import { FONT, fitted, widthOf } from "./paint.js";
 import { isHead } from "./rows.js";
 import { textOn } from "./theme.js";
 import { rowIn } from "./view.js";
@@ -39,7 +39,7 @@ export function drawName(frame, lane, y, isWhole) {
     ink.fillStyle = colours.soft;
     const about = lane.kind === "file" ? offsetText(view, model, lane.file ?? 0) : lane.detail;
     const text = lane.hidden ? `${about.split(",")[0]}, ${lane.hidden} hidden` : about;
-    const detail = text ? ink.measureText(text).width + 4 : 0;
+    const detail = text ? widthOf(ink, text) + 4 : 0;
     if (text) ink.fillText(text, LEFT - 10, middle);
     ink.textAlign = "left";
     ink.font = `${isGroup ? "600 " : ""}12.5px ${FONT}`;

@@ -1,10 +1,12 @@
 // Draws state machines, their steps, the spans of threads, and the levels of queues, pools and semaphores.
 
-import { Strip, fitted, hatch } from "./paint.js";
+import { fitted, hatch } from "./paint.js";
 import { stateColour, textOn } from "./theme.js";
 
 /** @typedef {import("./spans.js").Frame} Frame */
 /** @typedef {{ y: number, height: number }} Box */
+/** @typedef {import("./pixels.js").Pixels} Pixels */
+/** @typedef {import("./rectangles.js").Rectangles} Rectangles */
 
 /** Maximum number of spans, approximately, from which the level of one pixel is computed. */
 const LEVEL_SAMPLES = 24;
@@ -23,12 +25,10 @@ export function stateSpan({ ink, colours }, spans, index, { y, height }, x, widt
     fitted(ink, row.states[spans.value[index]], x + 7, y + height / 2 + 0.5, width - 10);
 }
 
-/** @type {(frame: Frame, spans: any, from: number, to: number, box: Box, x: number, strips: Strip[]) => void} */
-export function statePixel({ ink, colours }, spans, from, to, { y, height }, x, strips) {
-    const index = spans.find((from + to) / 2);
-    if (index < 0 || spans.state[index] === IN_NO_SPAN) return;
-    strips[0] ??= new Strip(ink);
-    strips[0].add(x, y, height, spans.state[index] === 1 ? stateColour(colours, spans.value[index]) : colours.unknown);
+/** @type {(frame: Frame, pixels: Pixels, box: Box, x: number, rects: Rectangles) => void} */
+export function statePixel({ colours }, { spans, middle }, { y, height }, x, rects) {
+    if (middle < 0 || spans.state[middle] === IN_NO_SPAN) return;
+    rects.add(x, y, 1, height, spans.state[middle] === 1 ? stateColour(colours, spans.value[middle]) : colours.unknown);
 }
 
 /** Draws a step. @type {(frame: Frame, spans: any, index: number, box: Box, x: number, width: number) => void} */
@@ -38,13 +38,12 @@ export function stepSpan({ ink, colours }, spans, index, { y, height }, x, width
     ink.fillRect(x, y, Math.max(width, 1), height);
 }
 
-/** @type {(frame: Frame, spans: any, from: number, to: number, box: Box, x: number, strips: Strip[]) => void} */
-export function stepPixel({ ink, colours }, spans, from, to, { y, height }, x, strips) {
-    const share = (spans.before(1, to) - spans.before(1, from)) / (to - from);
+/** @type {(frame: Frame, pixels: Pixels, box: Box, x: number, rects: Rectangles) => void} */
+export function stepPixel({ colours }, pixels, { y, height }, x, rects) {
+    const share = pixels.share(1);
     if (share <= 0) return;
-    strips[0] ??= new Strip(ink);
     const part = Math.max(1, Math.round(height * share));
-    strips[0].add(x, y + height - part, part, colours.soft);
+    rects.add(x, y + height - part, 1, part, colours.soft);
 }
 
 /** Returns the height of a level in pixels. The height of level 0 is 1, so that an empty queue is a line. @type {(level: number, most: number, height: number) => number} */
@@ -67,18 +66,16 @@ export function levelSpan({ ink, colours }, spans, index, { y, height }, x, widt
     if (part > 12 && width > 22) fitted(ink, String(level), x + 5, y + height - part / 2 + 0.5, width - 8);
 }
 
-/** Draws the highest level in the time of a pixel. @type {(frame: Frame, spans: any, from: number, to: number, box: Box, x: number, strips: Strip[], row: any) => void} */
-export function levelPixel({ ink, colours }, spans, from, to, { y, height }, x, strips, row) {
-    const [first, last] = spans.within(from, to);
-    const stride = Math.max(1, Math.floor((last - first) / LEVEL_SAMPLES));
+/** Draws the highest level in the time of a pixel. @type {(frame: Frame, pixels: Pixels, box: Box, x: number, rects: Rectangles, row: any) => void} */
+export function levelPixel({ colours }, { spans, first, end }, { y, height }, x, rects, row) {
+    const stride = Math.max(1, Math.floor((end - first) / LEVEL_SAMPLES));
     let most = -1;
-    for (let i = first; i < last; i += stride) {
+    for (let i = Math.max(first, 0); i < end; i += stride) {
         if (spans.state[i] === 1) most = Math.max(most, spans.value[i]);
     }
     if (most < 0) return;
-    strips[0] ??= new Strip(ink);
     const part = levelHeight(most, row.most, height);
-    strips[0].add(x, y + height - part, part, colours.level);
+    rects.add(x, y + height - part, 1, part, colours.level);
 }
 
 /**

@@ -3,8 +3,9 @@
 import { lowerBound } from "./bounds.js";
 import { waitOf } from "./causes.js";
 import { BLOCKED } from "./model.js";
-import { grid, hatch, sequenceGrid } from "./paint.js";
-import { pillWidth, sharedLabels } from "./pills.js";
+import { grid, hatch, sequenceGrid, widthOf } from "./paint.js";
+import { PILL, pillWidth, sharedLabels } from "./pills.js";
+import { rectangles } from "./rectangles.js";
 import { PROPORTIONAL } from "./scale.js";
 import { grouped } from "./time.js";
 
@@ -37,7 +38,7 @@ export function drawAxis({ ink, model, view, colours, left, width, x, time }, he
         const place = Math.round(x(at)) + 0.5;
         ink.fillStyle = colours.line;
         ink.fillRect(place - 0.5, 22, 1, height - 22);
-        const half = ink.measureText(label).width / 2;
+        const half = widthOf(ink, label) / 2;
         if (place - half < left || place + half > left + width) continue;
         ink.fillStyle = colours.soft;
         ink.fillText(label, place, 12);
@@ -84,7 +85,8 @@ export function drawGaps(frame, file, { top, bottom, label: y }) {
         ink.fillRect(from, top, Math.max(to - from, 3), bottom - top);
         ink.globalAlpha = 1;
         covered = Math.max(covered, to);
-        // If gaps are at the same place, another of them may state the number of missing events.
+        // If several gaps are at the same place, the next one may state the number of missing
+        // events.
         const better = gap.events[i] === 1 && gap.fromSeq[i + 1] === gap.fromSeq[i] ? i + 1 : i;
         places.push({ x: from, item: { gap: better, count, isOne: true } });
     });
@@ -103,20 +105,29 @@ export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) 
     const { inversion, intervals } = model;
     /** @type {{ x: number, item: { worst: number, count: number, isAll: boolean } }[]} */
     const places = [];
-    // Overlapping bands would be darker, so each band begins where the bands before it end.
-    let end = left;
-    intervals.inversionsIn.get(file)?.visit(view.from, view.to, view.span / width, (i, begin, until, count) => {
+    const within = intervals.inversionsIn.get(file);
+    if (!within) return;
+    const above = isWhole ? 22 : 0;
+    // Overlapping bands would be darker, so bands that touch each other are drawn as one.
+    let [start, end] = [left, left];
+    const drawn = () => {
+        ink.fillStyle = colours.alarmBand;
+        if (end > start) ink.fillRect(start, top - above, end - start, bottom - top + above);
+    };
+    const heads = rectangles(ink, { left, top: top - 3, width, height: 3 }, within.count(view.from, view.to));
+    within.visit(view.from, view.to, view.span / width, (i, begin, until, count) => {
         const from = Math.max(x(begin), left);
         const to = Math.min(x(until), left + width);
-        const start = Math.max(from, end);
-        end = Math.max(start, to, from + 2);
-        ink.fillStyle = colours.alarmBand;
-        const above = isWhole ? 22 : 0;
-        ink.fillRect(start, top - above, end - start, bottom - top + above);
-        ink.fillStyle = colours.alarm;
-        ink.fillRect(from, top - 3, Math.max(to - from, 3), 3);
+        if (from > end) {
+            drawn();
+            start = from;
+        }
+        end = Math.max(end, to, from + 2);
+        heads.add(from, top - 3, Math.max(to - from, 3), 3, colours.alarm);
         places.push({ x: from, item: { worst: i, count, isAll: count === 1 } });
     });
+    drawn();
+    heads.end();
     const worse = (/** @type {number} */ a, /** @type {number} */ b) => (inversion.ticks[b] > inversion.ticks[a] ? b : a);
     addLabels(frame, places, { y, colour: colours.alarm },
         (a, b) => ({ worst: worse(a.worst, b.worst), count: a.count + b.count, isAll: a.isAll && b.isAll }),
@@ -173,7 +184,9 @@ export function drawCursor({ ink, model, view, colours, pills, left, width, x },
     ink.fillRect(place - 0.5, 22, 1.5, height - 22);
     const text = model.time(model.exact(view.cursor));
     const size = pillWidth(ink, text);
-    pills.push({ text, x: Math.min(place, left + width - size), y: AXIS + 2, width: size, colour: colours.select });
+    // While a range is being selected, the first line has a label that says so.
+    const y = AXIS + 2 + (view.begun === null ? 0 : PILL + 2);
+    pills.push({ text, x: Math.min(place, left + width - size), y, width: size, colour: colours.select });
 }
 
 /**

@@ -2,11 +2,15 @@
 
 import { lowerBound } from "./bounds.js";
 import { INTERRUPT, TASK } from "./model.js";
-import { FONT, prepared } from "./paint.js";
+import { FONT, prepared, sizeOf } from "./paint.js";
 import { LEFT } from "./names.js";
+import { rectangles } from "./rectangles.js";
 
 /** Width of a bar in pixels. */
 const BAR = 4;
+
+/** Height of a full bar in pixels. */
+const TALL = 38;
 
 export class Overview {
     /**
@@ -22,6 +26,7 @@ export class Overview {
         this.cache = null;
         /** @type {import("./model.js").Model | null} the whole trace, if the model contains only a part of it */
         this.whole = null;
+        this.size = sizeOf(canvas);
         canvas.addEventListener("pointerdown", (event) => {
             canvas.setPointerCapture(event.pointerId);
             timeline.view.remember();
@@ -109,8 +114,7 @@ export class Overview {
     }
 
     draw() {
-        const { ink, width, height } = prepared(this.canvas);
-        this.paint(ink, width, height);
+        this.paint(prepared(this.canvas, this.size), this.size.width, this.size.height);
     }
 
     /** @type {(ink: CanvasRenderingContext2D, width: number, height: number) => void} */
@@ -128,17 +132,22 @@ export class Overview {
         const [start, all] = [x(0), x(model.length) - x(0)];
         const bars = this.bars(Math.max(1, Math.floor(all / BAR)));
         const [shownFrom, shownTo] = [x(view.from), x(view.to)];
-        bars.forEach((bar, index) => {
-            const left = start + (index * all) / bars.length;
-            const isShown = left + BAR > shownFrom && left < shownTo;
-            ink.globalAlpha = isShown ? 1 : colours.faint;
-            let bottom = height - 8;
-            for (const { colour, share } of bar) {
-                ink.fillStyle = colour;
-                ink.fillRect(left, bottom - share * 38, all / bars.length, share * 38);
-                bottom -= share * 38;
-            }
-        });
+        const foot = height - 8;
+        for (const alpha of [colours.faint, 1]) {
+            const rects = rectangles(ink, { left: start, top: foot - TALL, width: all, height: TALL });
+            bars.forEach((bar, index) => {
+                const left = start + (index * all) / bars.length;
+                const isShown = left + BAR > shownFrom && left < shownTo;
+                if (isShown !== (alpha === 1)) return;
+                let bottom = foot;
+                for (const { colour, share } of bar) {
+                    rects.add(left, bottom - share * TALL, all / bars.length, share * TALL, colour);
+                    bottom -= share * TALL;
+                }
+            });
+            ink.globalAlpha = alpha;
+            rects.end();
+        }
         ink.globalAlpha = 1;
         this.drawFindings(ink, x, height);
         ink.strokeStyle = colours.select;

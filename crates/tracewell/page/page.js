@@ -14,6 +14,7 @@ import { Notice } from "./notice.js";
 import { Offsets } from "./offsets.js";
 import { AXIS } from "./overlays.js";
 import { Overview } from "./overview.js";
+import { sizeOf } from "./paint.js";
 import { Places } from "./places.js";
 import { contextOrder, counted } from "./rows.js";
 import { Search } from "./search.js";
@@ -143,6 +144,9 @@ export function show(content, store, load, several = null) {
         move();
         if (theme.colours !== coloured) recolour();
         coloured = theme.colours;
+        // Reading a size after a change of the page would make the browser compute the layout once more.
+        timeline.size = sizeOf(canvas);
+        overview.size = sizeOf(overview.canvas);
         timeline.draw();
         overview.draw();
         details.draw();
@@ -160,7 +164,7 @@ export function show(content, store, load, several = null) {
         written = address;
         isDrawn = true;
         named("sequence").setAttribute("aria-pressed", String(view.isSequence));
-        document.documentElement.dataset.lanes = String(timeline.visible(timeline.canvas.clientHeight).length);
+        document.documentElement.dataset.lanes = String(timeline.visible(timeline.size.height).length);
         document.documentElement.dataset.frame = (performance.now() - begun).toFixed(2);
         document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);
     };

@@ -8,19 +8,27 @@ export const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, san
 /** Minimum number of letters that a truncated text keeps: fewer could be the beginning of many names. */
 const MIN_LETTERS = 6;
 
+/** Maximum number of texts of a font whose widths are kept. */
+const MAX_WIDTHS = 10_000;
+
 /** Minimum distance of two labels on the axis in pixels. */
 const LABEL_DISTANCE = 68;
 
 /** Width of a character of a label, and the distance to the next label, approximately in pixels. */
 const [CHARACTER, GAP] = [7, 20];
 
+/** Returns the size of a canvas in pixels of the page. @param {HTMLCanvasElement} canvas */
+export function sizeOf({ clientWidth: width, clientHeight: height }) {
+    return { width, height };
+}
+
 /**
- * A canvas whose unit is a pixel of the page.
+ * Returns a context of a canvas whose unit is a pixel of the page.
  * @param {HTMLCanvasElement} canvas
+ * @param {{ width: number, height: number }} size
  */
-export function prepared(canvas) {
+export function prepared(canvas, { width, height }) {
     const ratio = devicePixelRatio || 1;
-    const { clientWidth: width, clientHeight: height } = canvas;
     const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (canvas.width !== w || canvas.height !== h) {
         canvas.width = w;
@@ -29,37 +37,7 @@ export function prepared(canvas) {
     const ink = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
     ink.textBaseline = "middle";
-    return { ink, width, height };
-}
-
-/** Rectangles one pixel wide, next to each other. Equal neighbours are drawn as one. */
-export class Strip {
-    /** @param {CanvasRenderingContext2D} ink */
-    constructor(ink) {
-        this.ink = ink;
-        this.run = { x: 0, y: 0, width: 0, height: 0, colour: "" };
-    }
-
-    /** @type {(x: number, y: number, height: number, colour: string) => void} */
-    add(x, y, height, colour) {
-        const { run } = this;
-        if (run.x + run.width === x && run.y === y && run.height === height && run.colour === colour) {
-            run.width += 1;
-            return;
-        }
-        this.end();
-        this.run = { x, y, width: 1, height, colour };
-    }
-
-    /** Draws the last rectangle. */
-    end() {
-        const { x, y, width, height, colour } = this.run;
-        if (width > 0) {
-            this.ink.fillStyle = colour;
-            this.ink.fillRect(x, y, width, height);
-        }
-        this.run.width = 0;
-    }
+    return ink;
 }
 
 /** @type {Map<string, CanvasPattern>} */
@@ -92,6 +70,18 @@ export function hatch(ink, colour) {
     return pattern;
 }
 
+/** Widths of texts by font. A picture contains the same texts as the previous one. @type {Map<string, Map<string, number>>} */
+const widths = new Map();
+
+/** Returns the width of a text in pixels. @param {CanvasRenderingContext2D} ink @param {string} text */
+export function widthOf(ink, text) {
+    let known = widths.get(ink.font);
+    if (!known || known.size >= MAX_WIDTHS) widths.set(ink.font, known = new Map());
+    let width = known.get(text);
+    if (width === undefined) known.set(text, width = ink.measureText(text).width);
+    return width;
+}
+
 /**
  * Draws text at most `room` pixels wide, truncated with an ellipsis. Returns its width, or 0 if there is no room for `MIN_LETTERS`.
  * @param {CanvasRenderingContext2D} ink
@@ -104,7 +94,7 @@ export function fitted(ink, text, x, y, room) {
     const shown = cut(ink, text, room);
     if (shown === "") return 0;
     ink.fillText(shown, x, y);
-    return ink.measureText(shown).width;
+    return widthOf(ink, shown);
 }
 
 /**
@@ -114,11 +104,11 @@ export function fitted(ink, text, x, y, room) {
  */
 export function cut(ink, text, room) {
     if (room < 14) return "";
-    if (ink.measureText(text).width <= room) return text;
+    if (widthOf(ink, text) <= room) return text;
     let [least, most] = [0, text.length];
     while (least < most) {
         const middle = (least + most + 1) >> 1;
-        if (ink.measureText(`${text.slice(0, middle)}…`).width <= room) least = middle;
+        if (widthOf(ink, `${text.slice(0, middle)}…`) <= room) least = middle;
         else most = middle - 1;
     }
     return least < MIN_LETTERS ? "" : `${text.slice(0, least)}…`;

@@ -1,5 +1,7 @@
 // Labels in rounded boxes over the lanes: which of them share a box, and how they are drawn. The functions in overlays.js choose the texts.
 
+import { widthOf } from "./paint.js";
+
 /**
  * A label. If `go` exists, a click on the label calls it.
  * @typedef {{ text: string, x: number, y: number, width: number, colour: string, go?: () => void }} Pill
@@ -9,6 +11,9 @@
 
 /** Height of a label in pixels. */
 export const PILL = 17;
+
+/** Width of a label without its text. */
+const MARGINS = 18;
 
 /** Minimum distance of two labels in pixels. */
 const DISTANCE = 4;
@@ -26,12 +31,20 @@ const DISTANCE = 4;
 export function sharedLabels(places, join, label, width, [left, right]) {
     /** @type {{ start: number, item: T, label: Label, x: number, width: number }[]} */
     const boxes = [];
+    // Labels of items at almost the same place overlap in any case: join them before a text is made for each.
+    /** @type {{ x: number, item: T }[]} */
+    const apart = [];
+    for (const { x, item } of places) {
+        const last = apart.at(-1);
+        if (last && x < last.x + MARGINS + DISTANCE) last.item = join(last.item, item);
+        else apart.push({ x, item });
+    }
     const boxed = (/** @type {number} */ start, /** @type {T} */ item) => {
         const made = label(item);
         const size = width(made.text);
         return { start, item, label: made, width: size, x: Math.max(Math.min(start, right - size), left) };
     };
-    for (const place of places) {
+    for (const place of apart) {
         let box = boxed(place.x, place.item);
         let last = boxes.at(-1);
         while (last && last.x + last.width + DISTANCE > box.x) {
@@ -46,7 +59,7 @@ export function sharedLabels(places, join, label, width, [left, right]) {
 
 /** Returns the width of a label with a text. @type {(ink: CanvasRenderingContext2D, text: string) => number} */
 export function pillWidth(ink, text) {
-    return ink.measureText(text).width + 18;
+    return widthOf(ink, text) + MARGINS;
 }
 
 /** Draws labels. The later ones are above the earlier ones. @type {(frame: import("./spans.js").Frame) => void} */

@@ -40,7 +40,7 @@ export class Pointer {
         hair.style.left = `${place.x}px`;
         const label = /** @type {HTMLElement} */ (hair.firstElementChild);
         label.textContent = model.time(model.exact(at));
-        hair.classList.toggle("end", place.x > this.timeline.canvas.clientWidth - 110);
+        hair.classList.toggle("end", place.x > this.timeline.size.width - 110);
     }
 
     listen() {

@@ -1,4 +1,5 @@
-// Search in events: by label, name, context and arguments; or for a time. Contexts and objects with the text are offered first.
+// Search in events: by label, name, context and arguments; or for a time. Contexts and objects
+// whose names contain the text are offered first.
 
 import { lowerBound } from "./bounds.js";
 import { element } from "./elements.js";
@@ -30,6 +31,27 @@ export function timeIn(model, text) {
     }
     const match = /^([\d,]{1,20}) ?ticks?$/.exec(text.trim());
     return match ? Number(BigInt(match[1].replaceAll(",", "")) - model.origin) : null;
+}
+
+/**
+ * Returns the range that a text names, as offsets from the start of the page, or null: `42.1..42.5 ms`, `42.1 ms to 42.5 ms`,
+ * `2 ms before 42.5 ms`, or `2 ms after 42.5 ms`.
+ * @param {import("./model.js").Model} model
+ * @param {string} text
+ * @returns {[number, number] | null}
+ */
+export function rangeIn(model, text) {
+    const match = /^(.*?)\s*(\.\.|\bto\b|\bbefore\b|\bafter\b)\s*(.*)$/.exec(text.trim());
+    if (!match) return null;
+    const [, first, how, second] = match;
+    // The unit of the first number can be omitted.
+    const [unit] = /[a-zµ]*$/.exec(second) ?? [""];
+    const [one, end] = [timeIn(model, /[a-zµ]$/.test(first) ? first : `${first} ${unit}`), timeIn(model, second)];
+    if (one === null || end === null) return null;
+    const length = one - (timeIn(model, model.clock.isKnown ? "0 ns" : "0 ticks") ?? 0);
+    if (how === "before") return [end - length, end];
+    if (how === "after") return [end, end + length];
+    return one <= end ? [one, end] : null;
 }
 
 /**
@@ -147,16 +169,18 @@ export class Search {
         this.overview.found = this.indices.map((index) => model.events.at[index]);
     }
 
-    /** Shows how many events were found, and which of them is selected; or the time that was typed. */
+    /** Shows how many events were found, and which of them is selected; or the time or the range that was typed. */
     show() {
         const { model } = this.list.timeline;
-        const time = this.indices.length === 0 ? timeIn(model, this.done) : null;
         if (this.done.trim() === "") {
             this.output.textContent = "";
             return;
         }
         if (this.indices.length === 0) {
-            this.output.textContent = time === null ? "nothing found" : `go to ${model.time(model.exact(time))}`;
+            const time = timeIn(model, this.done);
+            const range = rangeIn(model, this.done);
+            this.output.textContent = range ? `select ${model.span(...range)}`
+                : time === null ? "nothing found" : `go to ${model.time(model.exact(time))}`;
             return;
         }
         const { current } = this.list;
@@ -167,12 +191,16 @@ export class Search {
         this.output.textContent = (isFound ? `${place + 1} of ${count}` : `${count} event${count === "1" ? "" : "s"}`) + scope;
     }
 
-    /** Selects the next event that was found, or goes to a time. @param {1 | -1} direction */
+    /** Selects the next event that was found, selects a range, or goes to a time. @param {1 | -1} direction */
     next(direction) {
         const { timeline } = this.list;
         if (this.indices.length === 0) {
-            const time = timeIn(timeline.model, this.done);
-            if (time !== null) timeline.view.goTo(Math.min(Math.max(time, 0), timeline.model.length));
+            const { model, view } = timeline;
+            const inside = (/** @type {number} */ offset) => Math.min(Math.max(offset, 0), model.length);
+            const range = rangeIn(model, this.done);
+            const time = timeIn(model, this.done);
+            if (range) view.showRange(inside(range[0]), inside(range[1]));
+            else if (time !== null) view.goTo(inside(time));
             return;
         }
         const { current } = this.list;

@@ -2,7 +2,7 @@
 // trace, in which each context and each row belongs to a file.
 //
 // The axis counts ticks if all clocks have the same constant rate or if all rates are unknown,
-// otherwise nanoseconds. The axis begins at the first event of one file: the one that would begin first without
+// otherwise nanoseconds. Time 0 is the first event of the file that would begin first without
 // offsets.
 
 import { lowerBound } from "./bounds.js";

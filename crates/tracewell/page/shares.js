@@ -31,8 +31,7 @@ export function shares(model, lanes, from, to) {
         return { name: lane.label, lane, times: [times[RUNNING], ready, times[BLOCKED], Math.max(rest, 0)], asleep: times[SLEEPING] };
     });
     const used = rows.filter(({ times, asleep }) => times[0] + times[1] + times[2] + asleep > 0).sort((a, b) => b.times[0] - a.times[0]);
-    // A rest below the last decimal of a share would be shown as 0, so it does not count as another
-    // state.
+    // A remainder that would be shown as 0 does not count as another state.
     const isSleep = used.every(({ times, asleep }) => times[3] - asleep <= (to - from) / 2000);
     const cores = model.rows.filter((/** @type {any} */ { kind }) => kind === "core");
     const sum = (/** @type {number} */ state) => cores.reduce((/** @type {number} */ all, /** @type {any} */ { spans }) =>

@@ -1,5 +1,5 @@
-// Reads the payload of the page: zlib, a header in JSON, columns of numbers. The payload is in the
-// page itself, as base64, or comes from the server of the page.
+// Reads the payload of the page: zlib, a header in JSON, columns of numbers. The page contains the
+// payload as base64, or the server of the page sends it.
 // crates/tracewell/src/export/page/columns.rs documents the form of the columns.
 
 /**

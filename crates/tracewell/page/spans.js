@@ -4,7 +4,9 @@
 import { lowerBound } from "./bounds.js";
 import { BLOCKED, IDLE, INTERRUPT, INTERRUPTED, RUNNING, TASK } from "./model.js";
 import { levelPixel, levelSpan, statePixel, stateSpan, stepPixel, stepSpan } from "./objects.js";
-import { Strip, cut, fitted, hatch } from "./paint.js";
+import { cut, fitted, hatch, widthOf } from "./paint.js";
+import { Pixels } from "./pixels.js";
+import { rectangles } from "./rectangles.js";
 import { textOn } from "./theme.js";
 
 /**
@@ -21,6 +23,8 @@ import { textOn } from "./theme.js";
  * Functions of clicks on labels.
  * @typedef {{ inversion: (i: number) => void, mark: (mark: import("./marks.js").UserMark) => void }} Actions
  */
+
+/** @typedef {import("./rectangles.js").Rectangles} Rectangles */
 
 /** Number of spans that are examined to choose the colour of one pixel in a core's row. */
 const SAMPLES = 24;
@@ -59,21 +63,19 @@ function drawObject(frame, kind, row, box) {
  * @param {any} spans
  * @param {{ y: number, height: number }} box
  * @param {(frame: Frame, spans: any, index: number, box: any, x: number, width: number) => void} span
- * @param {(frame: Frame, spans: any, from: number, to: number, box: any, x: number, strips: Strip[]) => void} pixel
+ * @param {(frame: Frame, pixels: Pixels, box: any, x: number, rects: Rectangles) => void} pixel
  */
 function drawRow(frame, spans, box, span, pixel) {
-    const { view, left, width, x, time } = frame;
+    const { ink, view, left, width, x, time } = frame;
     const [first, last] = spans.within(view.from, view.to);
     if (last - first > 2 * width) {
-        /** @type {Strip[]} */
-        const strips = [];
-        let from = view.from;
+        const rects = rectangles(ink, { left, top: box.y, width, height: box.height });
+        const pixels = new Pixels(spans, view.from);
         for (let column = 0; column < width; column += 1) {
-            const to = time(left + column + 1);
-            pixel(frame, spans, from, to, box, left + column, strips);
-            from = to;
+            pixels.advance(time(left + column + 1));
+            pixel(frame, pixels, box, left + column, rects);
         }
-        strips.forEach((strip) => strip.end());
+        rects.end();
         return;
     }
     for (let index = first; index < last; index += 1) {
@@ -98,31 +100,31 @@ function coreSpan({ ink, model, colours, contexts }, spans, index, { y, height }
     ink.fillRect(x, y, Math.max(width, 1), height);
 }
 
-/** @type {(frame: Frame, spans: any, from: number, to: number, box: any, x: number, strips: Strip[]) => void} */
-function corePixel({ ink, colours, contexts }, spans, from, to, { y, height }, x, strips) {
-    const [first, last] = spans.within(from, to);
-    const stride = Math.max(1, Math.floor((last - first) / SAMPLES));
-    const times = new Map();
-    let busy = 0;
+/** Times of interrupts, unknown contexts and each context in the current pixel of a core; 0 between pixels. @type {number[]} */
+const times = [];
+
+/** @type {(frame: Frame, pixels: Pixels, box: any, x: number, rects: Rectangles) => void} */
+function corePixel({ colours, contexts }, { spans, from, to, first, end }, { y, height }, x, rects) {
+    const stride = Math.max(1, Math.floor((end - first) / SAMPLES));
     let all = 0;
-    for (let i = first; i < last; i += stride) {
+    let most = -1;
+    for (let i = Math.max(first, 0); i < end; i += stride) {
         const ticks = Math.min(spans.to(i), to) - Math.max(spans.from(i), from);
+        if (ticks <= 0) continue;
         all += ticks;
-        if (spans.state[i] === IDLE || ticks <= 0) continue;
-        const colour = spans.state[i] === TASK ? contexts[spans.value[i]]
-            : spans.state[i] === INTERRUPT ? colours.interrupt : colours.unknown;
-        times.set(colour, (times.get(colour) ?? 0) + ticks);
-        busy += ticks;
+        if (spans.state[i] === IDLE) continue;
+        // Interrupts first, then unknown, then contexts: a fixed order, so that neighbouring pixels look alike.
+        const who = spans.state[i] === TASK ? spans.value[i] + 2 : spans.state[i] === INTERRUPT ? 0 : 1;
+        times[who] = (times[who] ?? 0) + ticks;
+        most = Math.max(most, who);
     }
     let bottom = y + height;
-    let slot = 0;
-    // With whole pixels and a fixed order of colours, equal neighbours become one rectangle.
-    for (const colour of [...times.keys()].sort()) {
-        const part = Math.max(1, Math.round((height * (times.get(colour) ?? 0)) / Math.max(all, busy, 1e-9)));
-        strips[slot] ??= new Strip(ink);
-        strips[slot].add(x, bottom - part, part, colour);
+    for (let who = 0; who <= most; who += 1) {
+        if (!times[who]) continue;
+        const part = Math.max(1, Math.round((height * times[who]) / all));
+        rects.add(x, bottom - part, 1, part, who === 0 ? colours.interrupt : who === 1 ? colours.unknown : contexts[who - 2]);
         bottom -= part;
-        slot += 1;
+        times[who] = 0;
     }
 }
 
@@ -142,17 +144,12 @@ function drawContext(frame, lane, y, box) {
         const text = stateText(frame.model, spans.state[index], spans.value[index]);
         if (text && width > 40) labels.push({ text, x: x + 8, room: width - 16 });
     };
-    let [ended, sum] = [-Infinity, 0];
-    const pixel = (/** @type {any[]} */ ...args) => {
-        const [, spans, from, to, , x, strips] = args;
-        // A pixel usually begins where the previous pixel ends, so the sum up to there is known.
-        const begin = ended === from ? sum : spans.before(RUNNING, from);
-        [ended, sum] = [to, spans.before(RUNNING, to)];
-        const share = (sum - begin) / (to - from);
+    /** @type {(frame: Frame, pixels: Pixels, box: any, x: number, rects: Rectangles) => void} */
+    const pixel = (_, pixels, { y: top, height }, x, rects) => {
+        const share = pixels.share(RUNNING);
         if (share <= 0) return;
-        const part = Math.max(1, Math.round(box.height * share));
-        strips[0] ??= new Strip(frame.ink);
-        strips[0].add(x, box.y + box.height - part, part, colour);
+        const part = Math.max(1, Math.round(height * share));
+        rects.add(x, top + height - part, 1, part, colour);
     };
     drawRow(frame, lane.row.spans, box, span, pixel);
     drawStateLabels(frame, labels, box.y + box.height / 2);
@@ -234,7 +231,7 @@ function drawStateLabels({ ink, colours }, labels, y) {
     for (const { text, x, room } of labels) {
         const shown = cut(ink, text, room);
         if (!shown) continue;
-        const width = ink.measureText(shown).width;
+        const width = widthOf(ink, shown);
         ink.fillStyle = colours.ground;
         ink.fillRect(x - 3, y - 8, width + 6, 16);
         ink.fillStyle = colours.soft;
@@ -255,19 +252,26 @@ function drawJobs(frame, lane, y, colour) {
     const { jobsOf, missesOf } = model.intervals;
     const bottom = y + lane.height - 3;
     const least = view.span / frame.width;
-    ink.fillStyle = colour;
-    ink.globalAlpha = 0.5;
-    jobsOf.get(context)?.visit(view.from, view.to, least, (_, begin, end) => {
+    const area = { left: frame.left, top: y, width: frame.width, height: lane.height };
+    const jobs = jobsOf.get(context);
+    if (!jobs) return;
+    const rects = rectangles(ink, area, jobs.count(view.from, view.to));
+    jobs.visit(view.from, view.to, least, (_, begin, end) => {
         const [from, to] = [x(Math.max(begin, view.from)), x(Math.min(end, view.to))];
-        ink.fillRect(from, bottom, Math.max(to - from - 1, 1), 2);
+        rects.add(from, bottom, Math.max(to - from - 1, 1), 2, colour);
     });
+    ink.globalAlpha = 0.5;
+    rects.end();
     ink.globalAlpha = 1;
-    ink.fillStyle = colours.alarm;
-    missesOf.get(context)?.visit(view.from, view.to, least, (_, missed, end) => {
+    const misses = missesOf.get(context);
+    if (!misses) return;
+    const alarms = rectangles(ink, area, misses.count(view.from, view.to));
+    misses.visit(view.from, view.to, least, (_, missed, end) => {
         const [from, to] = [x(missed), x(Math.min(end, view.to))];
-        ink.fillRect(from, y + 3, 2, lane.height - 6);
-        ink.fillRect(from, bottom, Math.max(to - from, 4), 2);
+        alarms.add(from, y + 3, 2, lane.height - 6, colours.alarm);
+        alarms.add(from, bottom, Math.max(to - from, 4), 2, colours.alarm);
     });
+    alarms.end();
 }
 
 /**
@@ -324,7 +328,6 @@ function drawInterrupts(frame, { file, height }, y) {
         if (kind !== "core" || row.file !== file) continue;
         const last = spans.within(view.from, view.to)[1];
         let free = left;
-        let [ended, sum] = [-Infinity, 0];
         const span = (/** @type {any[]} */ ...args) => {
             const [, , i, , from, width] = args;
             if (spans.state[i] !== INTERRUPT) return;
@@ -333,18 +336,14 @@ function drawInterrupts(frame, { file, height }, y) {
             const to = from + width;
             const room = Math.min(nextInterrupt(spans, i, last, x), left + frame.width) - to - 12;
             const label = spans.value[i] > 0 ? `isr ${spans.value[i] - 1}` : "interrupt";
-            if (from <= free || room < 20 || ink.measureText(label).width > room) return;
+            if (from <= free || room < 20 || widthOf(ink, label) > room) return;
             ink.fillStyle = colours.soft;
             ink.fillText(label, to + 5, y + height / 2 + 0.5);
-            free = to + ink.measureText(label).width + 5;
+            free = to + widthOf(ink, label) + 5;
         };
-        const pixel = (/** @type {any[]} */ ...args) => {
-            const [, , from, to, , place, strips] = args;
-            const begin = ended === from ? sum : spans.before(INTERRUPT, from);
-            [ended, sum] = [to, spans.before(INTERRUPT, to)];
-            if (sum <= begin) return;
-            strips[0] ??= new Strip(ink);
-            strips[0].add(place, box.y, box.height, colours.interrupt);
+        /** @type {(frame: Frame, pixels: Pixels, box: any, x: number, rects: Rectangles) => void} */
+        const pixel = (_, pixels, { y: top, height: room }, place, rects) => {
+            if (pixels.share(INTERRUPT) > 0) rects.add(place, top, 1, room, colours.interrupt);
         };
         drawRow(frame, spans, box, span, pixel);
     }
@@ -377,22 +376,22 @@ function drawLock(frame, row, box) {
         // In a lower bar, the letters would be cut.
         if (held.height >= 12) fitted(ink, model.name(context), begin + 7, held.y + held.height / 2 + 0.5, length - 10);
     };
-    const pixel = (/** @type {any[]} */ ...args) => {
-        const [, spans, from, to, , place, strips] = args;
-        const index = spans.find((from + to) / 2);
-        if (index < 0 || spans.state[index] === 0) return;
-        strips[0] ??= new Strip(ink);
-        strips[0].add(place, held.y, held.height, contexts[spans.value[index] - 1]);
+    /** @type {(frame: Frame, pixels: Pixels, box: any, x: number, rects: Rectangles) => void} */
+    const pixel = (_, { spans, middle }, { y, height }, place, rects) => {
+        if (middle >= 0 && spans.state[middle] !== 0) rects.add(place, y, 1, height, contexts[spans.value[middle] - 1]);
     };
     drawRow(frame, row.spans, held, span, pixel);
-    const { wait, intervals } = model;
-    intervals.waitsFor.get(row.index)?.visit(view.from, view.to, view.span / width, (i, begin, until) => {
+    const waits = model.intervals.waitsFor.get(row.index);
+    if (!waits) return;
+    const { context } = model.wait;
+    const rects = rectangles(ink, { left, top: box.y, width, height: box.height }, waits.count(view.from, view.to));
+    waits.visit(view.from, view.to, view.span / width, (i, begin, until) => {
         const from = Math.max(x(begin), left);
         const to = Math.min(x(until), left + width);
-        const lane = row.spans.count > 0 ? box.y + box.height - 3 : box.y + 2 + (wait.context[i] % 3) * 4;
-        ink.fillStyle = contexts[wait.context[i]];
-        ink.fillRect(from, lane, Math.max(to - from, 1), 3);
+        const lane = row.spans.count > 0 ? box.y + box.height - 3 : box.y + 2 + (context[i] % 3) * 4;
+        rects.add(from, lane, Math.max(to - from, 1), 3, contexts[context[i]]);
     });
+    rects.end();
 }
 
 /**
@@ -401,18 +400,19 @@ function drawLock(frame, row, box) {
  * @param {import("./rows.js").Lane} lane
  * @param {{ y: number, height: number }} box
  */
-function drawEvents({ ink, model, view, contexts, left, x, time }, lane, { y, height }) {
+function drawEvents({ ink, model, view, contexts, left, width, x, time }, lane, { y, height }) {
     const at = model.events.byContext[lane.context ?? 0];
-    ink.fillStyle = contexts[lane.context ?? 0];
     let first = lowerBound(at, view.from);
     const last = lowerBound(at, time(x(view.to) + 1));
+    const rects = rectangles(ink, { left, top: y, width, height }, last - first);
     while (first < last) {
         const column = Math.floor(x(at[first]) - left);
         const next = Math.max(lowerBound(at, time(left + column + 1), first, last), first + 1);
         // The bar of a single event is half as high as the lane; each doubling of the number of
         // events makes the bar higher.
         const part = height * Math.min(1, 0.5 + Math.log2(next - first) / 16);
-        ink.fillRect(left + column, y + height - part, 1.5, part);
+        rects.add(left + column, y + height - part, 1.5, part, contexts[lane.context ?? 0]);
         first = next;
     }
+    rects.end();
 }

@@ -3,7 +3,7 @@
 import { AXIS, drawArrows, drawAxis, drawCursor, drawGaps, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
 import { lowerBound } from "./bounds.js";
 import { LEFT, NAME, drawBand, drawName } from "./names.js";
-import { FONT, prepared } from "./paint.js";
+import { FONT, prepared, sizeOf } from "./paint.js";
 import { drawPills, pillAt } from "./pills.js";
 import { Pointer } from "./pointer.js";
 import { isHead, laneName, lanes, ordered, placed, reordered } from "./rows.js";
@@ -37,6 +37,7 @@ export class Timeline {
         this.contexts = contexts;
         this.all = lanes(model);
         this.scroll = 0;
+        this.size = sizeOf(canvas);
         /** @type {import("./rows.js").Lane[]} */
         this.shown = [];
         this.content = 0;
@@ -53,14 +54,14 @@ export class Timeline {
     }
 
     place() {
-        const { shown, height, natural } = placed(ordered(this.all, this.view.order), this.view.folded, this.canvas.clientHeight - AXIS);
+        const { shown, height, natural } = placed(ordered(this.all, this.view.order), this.view.folded, this.size.height - AXIS);
         this.shown = shown;
         this.content = height;
         this.natural = natural;
     }
 
     get width() {
-        return Math.max(this.canvas.clientWidth - LEFT, 10);
+        return Math.max(this.size.width - LEFT, 10);
     }
 
     /** @param {number} x */
@@ -87,10 +88,9 @@ export class Timeline {
     }
 
     draw() {
-        const { ink, width, height } = prepared(this.canvas);
         this.place();
         this.clampScroll();
-        this.pills = this.paint(ink, width, height);
+        this.pills = this.paint(prepared(this.canvas, this.size), this.size.width, this.size.height);
         const drawn = `${this.view.from} ${this.view.to} ${this.scroll}`;
         // The text at the pointer describes the earlier view.
         if (drawn !== this.drawn) this.pointer.tip.hidden = true;
@@ -173,7 +173,7 @@ export class Timeline {
     }
 
     clampScroll() {
-        const most = Math.max(0, this.content - (this.canvas.clientHeight - AXIS));
+        const most = Math.max(0, this.content - (this.size.height - AXIS));
         this.scroll = Math.min(Math.max(this.scroll, 0), most);
     }
 
@@ -313,7 +313,7 @@ export class Timeline {
     scrollToRow(row) {
         const lane = this.shown.find((each) => each.row?.index === row);
         if (!lane) return;
-        const room = this.canvas.clientHeight - AXIS;
+        const room = this.size.height - AXIS;
         if (lane.y < this.scroll) this.scroll = lane.y;
         if (lane.y + lane.height > this.scroll + room) this.scroll = lane.y + lane.height - room;
         this.view.changed();

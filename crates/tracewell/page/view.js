@@ -277,6 +277,14 @@ export class View {
         this.cursor = at;
     }
 
+    /** Selects a range, and shows it with its surroundings. @type {(from: number, to: number) => void} */
+    showRange(from, to) {
+        const margin = Math.max((to - from) * 0.1, 2);
+        this.jump(from - margin, to + margin);
+        this.begun = null;
+        this.measure([from, to]);
+    }
+
     /** @param {[number, number] | null} range */
     measure(range) {
         this.range = range && (range[0] <= range[1] ? range : [range[1], range[0]]);

@@ -221,7 +221,8 @@ fn a_header_with_any_byte_changed_is_read_or_refused() {
     }
 }
 
-/// The container after a change of this frame's bytes.
+/// Returns the container after `edit` has changed the bytes of this frame, and the starts of all
+/// frames.
 fn damaged(frame: usize, edit: impl Fn(&mut [u8])) -> (Vec<u8>, Vec<usize>) {
     let frames = small();
     let (mut bytes, starts) = (container(ByteOrder::Big, &frames), starts(&frames));

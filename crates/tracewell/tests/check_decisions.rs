@@ -148,7 +148,8 @@ fn a_statement_that_the_trace_does_not_decide_has_a_reason() {
     }
 }
 
-/// Decides a threshold on a figure that is 40 ticks or 40 ns, or that has the values 40, 10 and 30.
+/// Checks a threshold on a figure with these values, in ticks of 1 µs. Returns the result, which is
+/// `None` if the rule is not decided, and the message.
 fn decided(rule: &str, values: &[u64], baseline: Option<(u64, u64)>) -> (Option<bool>, String) {
     let value = |ticks: &u64| Value {
         subject: Some(format!("task {ticks}")),
@@ -291,8 +292,8 @@ fn missing_events_break_an_upper_limit_at_the_gap_that_exceeds_it() {
     for rule in ["lost = 54", "lost < 55", "lost <= 54", "lost > 53", "lost >= 54", "lost != 5"] {
         assert_eq!(lost(DAMAGED, rule), (Some(true), String::new()), "{rule}");
     }
-    // The sums after the gaps are 5, 16, 44 and 54. A lower limit is decided only at the end of the
-    // trace.
+    // The sums after the gaps are 5, 16, 44 and 54. A lower limit can be decided only at the end of
+    // the trace.
     let broken = [
         ("lost = 0", "5, expected = 0"),
         ("lost < 5", "5, expected < 5"),
@@ -322,7 +323,7 @@ fn losses_of_unknown_size_decide_only_what_they_can() {
     }
 }
 
-/// Returns the `only` statement of rules that are written for a selection, and the warnings.
+/// Returns the `only` statement and the warnings of rules that are written for a selection.
 fn written(events: &[&str], contexts: &[&str], without: &[&str]) -> (String, Vec<String>) {
     let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
     let options =
@@ -391,7 +392,7 @@ fn times_need_a_clock_of_known_rate() {
     assert_eq!(figures, ["held(m).max"]);
 }
 
-/// The trace ends before the first event of these rules, because it contains none of their events.
+/// The trace contains none of the events of these rules, so it ends before the first one.
 #[test]
 fn a_trace_that_ends_early_names_the_number_of_alternatives() {
     let (a, b, c) = ("tx_queue_prioritize", "tx_queue_flush", "tx_queue_delete");

@@ -82,3 +82,13 @@ fn statements_mean_the_same_on_every_format() {
         assert_eq!(found.steps, 2, "{path}");
     }
 }
+
+/// The response time of a message depends on events that no pattern names.
+#[test]
+fn conditions_on_messages_consider_all_events_before_them() {
+    let path = "crates/tracewell/tests/fixtures/rkh/ahsm-a.bin";
+    for condition in ["nseq >= 0", "rt >= 0"] {
+        let verdict = verdict(&format!("count 1.. SMA_GET({condition})"), path);
+        assert!(verdict.passed(), "{condition}: {:#?}", verdict.failures);
+    }
+}

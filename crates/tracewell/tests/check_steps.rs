@@ -194,6 +194,8 @@ fn variables_keep_their_values() {
     passes("A(n = $x); B(n = $x)", "A3 B2 B3");
     fails("A(n = $x); B(n = $x)", "A3 B2", Missing, None);
     passes("A(n = $x); B(n > $x); C(n != $x)", "A3 B3 B4 C3 C4");
+    fails("A(n = $x); B(n > $x)", "A3 B2 B3", Missing, None);
+    fails("A(n = $x); C(n != $x)", "A3 C3", Missing, None);
     // Each repetition sets the variable again.
     passes("repeat 2 { A(n = $x); B(n = $x) }; C", "A1 B1 A2 B2 C");
     fails("repeat 2 { A(n = $x); B(n = $x) }", "A1 B1 A2 B1", Missing, None);
@@ -231,6 +233,24 @@ fn an_optional_next_step_is_left_out_if_another_event_comes_first() {
     // The dots precede the block; within the block, no other events are allowed.
     passes("A; ...; { B; optional { next C; D }; E }", "A X B X C E");
     fails("A; ...; { B; optional { next C; D }; E }", "A X B C E", Missing, None);
+}
+
+/// Otherwise, a correct trace would fail at the event that rules out an optional block.
+#[test]
+fn an_optional_block_that_became_impossible_leaves_the_rest_of_a_rule_possible() {
+    // The next repetition can begin.
+    passes("repeat 2 { A; optional { next B; D } }; C", "A X A X C");
+    fails("repeat 2 { A; optional { next B; D } }; C", "A X C", Missing, None);
+    // Two blocks are impossible, but the step after them is not.
+    passes("A; optional { next B; E }; optional { next C; E }; D", "A X D");
+}
+
+#[test]
+fn a_range_of_counts_begins_with_the_smaller_number() {
+    passes("count 2..2 A", "A A");
+    let parsed = Rules::parse(&Source::new("test.rules", "count 3..2 A"));
+    assert!(parsed.rules.is_none());
+    assert_eq!(parsed.findings[0].message, "the first number is larger than the second");
 }
 
 #[test]
@@ -306,6 +326,42 @@ fn each_event_has_an_answer_of_its_own() {
     // The first answer is late and belongs to the first event, so the second answer is in time.
     fails("each A then B within 25 us", "A X X A B B", Late, Some(3));
     fails("each A then B until C", "A A B C B", Unanswered, Some(3));
+}
+
+/// JSON and tables show how many events a statement matched, and why the trace does not decide it.
+#[test]
+fn a_statement_that_is_decided_has_counts_and_needs_no_reason() {
+    let result = |rules: &str, events: &str| {
+        let verdict = verdict(rules, events);
+        let [rule] = &verdict.rules[..] else { panic!("{:?}", verdict.rules) };
+        (rule.matched, rule.held, rule.failed, rule.open_because.clone())
+    };
+    assert_eq!(result("each A then B", "A A X B B"), (4, 2, 0, None));
+    assert_eq!(result("whenever A then B", "A A X B B"), (3, 1, 0, None));
+    assert_eq!(result("whenever A(n = $x) then B(n = $x)", "A1 A2 B1 B2"), (4, 2, 0, None));
+    assert_eq!(result("whenever A then B within 5 us", "A X B"), (1, 0, 1, None));
+    let reason = "rule not decided: the trace has no event 'A'".to_owned();
+    assert_eq!(result("whenever A then B", "X B"), (0, 0, 0, Some(reason)));
+}
+
+/// A misspelt name in such a statement matches nothing, so the statement would hold on any trace.
+#[test]
+fn names_in_conditions_that_nothing_has_are_reported_for_any_name_of_events() {
+    for rules in
+        ["never A(@context = mian)", "never ?(@context = mian)", "ignore *(@context = mian)\nA"]
+    {
+        let verdict = verdict(rules, "A B");
+        let messages: Vec<_> = verdict.absent.iter().map(|found| found.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            ["no context named 'mian' in this trace; did you mean 'main'?"],
+            "{rules}"
+        );
+    }
+    for rules in ["never ?(x = 1)", "never A(x = 1)"] {
+        let verdict = verdict(rules, "A B");
+        assert_eq!(verdict.warnings.len(), 1, "{rules}: no event has an argument x");
+    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Compares runs of the simulated system: the comparison reports an intended change, but no noise.
+//! Compares runs of the simulated system. The comparison must report an intended change, and must
+//! not report noise.
 
 use std::path::Path;
 
@@ -70,8 +71,8 @@ fn a_change_is_found_with_its_consequences() {
         for (kind, of) in expected {
             assert!(names.contains(&(kind.to_owned(), of)), "{kind} of {of}: {names:?}");
         }
-        // Control then preempts the logger while the logger holds the bus, for which the sensor
-        // waits. Nothing else changed: no load, no rate, no interrupt, no other object.
+        // Control then preempts the logger while it holds the bus, so the sensor waits for the bus.
+        // Nothing else changed: no load, no rate, no interrupt, no other object.
         let concerned = ["log file", "control", "bus", "sensor"];
         assert!(names.iter().all(|(_, of)| concerned.contains(of)), "{names:?}");
     }

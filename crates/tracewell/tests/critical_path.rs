@@ -194,7 +194,7 @@ fn the_inversion_of_the_example_is_explained() {
             (841, control, Activity::Delayed(logger), 0),
         ]
     );
-    // A query for any event within the wait, or for the event's time, selects this wait.
+    // Questions about an event or a time within the wait select this wait.
     for question in [Question::Event(838), "tick:4610000".parse().unwrap()] {
         assert_eq!(explain(&trace, &tracks, &question, ALL).unwrap(), path);
     }

@@ -73,8 +73,9 @@ fn printed(folder: &Path, trace: &Path) -> Result<(String, Vec<Message>), String
     Ok((without_addresses(&String::from_utf8_lossy(&text)), messages))
 }
 
-/// Replaces `0x` and nine or more decimal digits by `0x0`. In Babeltrace's texts, addresses in
-/// messages were replaced in the same way, so that they do not depend on the run.
+/// If at least nine decimal digits follow a `0x`, replaces all of them by `0x0`. In Babeltrace's
+/// texts, addresses in messages were replaced in the same way, so that they do not depend on the
+/// run.
 fn without_addresses(text: &str) -> String {
     let mut parts = text.split("0x");
     let mut replaced = parts.next().unwrap_or_default().to_owned();

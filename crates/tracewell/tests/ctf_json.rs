@@ -159,7 +159,7 @@ fn null_goes_up_one_structure() {
         (json!([null, "y", null, "m"]), Ok("[Event payload: 1, 0]")),
         (
             json!([null, null, null, "n"]),
-            Err("expected at most the structures of the scope, found 3 times null"),
+            Err("expected at most one null per structure of the scope, found 3"),
         ),
         (json!(["m"]), Err("expected the name of a field before this one, found 'm'")),
         (json!([null]), Err("expected a path that ends with a name, found an object")),
@@ -372,7 +372,7 @@ fn a_draft_is_read_with_one_warning() {
     let Parsed { metadata, warnings, .. } = read(&fragments).unwrap();
     assert!(Types::of(&metadata, true).contains("(Length field path [Event header: 0]"));
     assert_eq!((metadata.streams[0].clock, warnings.len()), (Some(0), 1));
-    assert_eq!(warnings[0].message, "words of a draft of CTF 2, read as the final ones");
+    assert_eq!(warnings[0].message, "words of a CTF 2 draft, read as the final words");
 }
 
 #[test]

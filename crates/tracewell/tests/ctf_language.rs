@@ -10,8 +10,7 @@ fn fields(members: &str) -> Result<Vec<String>, String> {
     declared("", members)
 }
 
-/// Returns the same lines for a text with declarations before the event. The members begin in line
-/// 2.
+/// Like [`fields`], for a text with declarations before the event. The members begin in line 2.
 fn declared(declarations: &str, members: &str) -> Result<Vec<String>, String> {
     let text = format!("{declarations} event {{ fields := struct {{\n{members} }}; }};");
     let parsed = read(&text)?;
@@ -232,7 +231,7 @@ fn a_reference_goes_outwards_and_only_back() {
         ("u8 a[a];", "2:6: expected the name of a field before this one, found 'a'"),
         ("u8 a[event.fields.a];", "2:6: expected an integer 'a', found an array"),
         ("u8 a[-1];", "2:6: expected a length, found -1"),
-        ("u8 a[env.n];", "2:6: expected a number from 0 in the environment, found 'env.n'"),
+        ("u8 a[env.n];", "2:6: expected a non-negative number in the environment, found 'env.n'"),
     ] {
         assert_error(fields(members), message);
     }

@@ -68,14 +68,15 @@ const READ: &[Disagreement] = &[
         ],
     ),
     (
-        "no field has the type, so its reference is never followed; Babeltrace reads it",
+        "no field has this type, so the reference in the type is never resolved; Babeltrace \
+         accepts it, too",
         &[
             "ctf-1/fail-ctf-testsuite-array-size-identifier",
             "ctf-1/fail-ctf-testsuite-array-size-type",
         ],
     ),
     (
-        "a label for values that the field cannot have causes a warning; Babeltrace reads it",
+        "a label for values that the field cannot have causes a warning; Babeltrace accepts it",
         &[
             "ctf-1/fail-ctf-testsuite-enum-field-value-out-of-range",
             "ctf-1/fail-ctf-testsuite-enum-type-value-out-of-range",
@@ -84,7 +85,7 @@ const READ: &[Disagreement] = &[
         ],
     ),
     (
-        "a word in quotes is the same word; Babeltrace reads it",
+        "a word has the same meaning in quotes as without quotes; Babeltrace accepts it, too",
         &[
             "ctf-1/fail-ctf-testsuite-integer-base-as-string",
             "ctf-1/fail-ctf-testsuite-integer-encoding-as-string",
@@ -103,7 +104,7 @@ const READ: &[Disagreement] = &[
     ),
     ("a later value of the environment replaces an earlier one", &["ctf-1/fail-env-dup-entry"]),
     (
-        "a value of the environment that is no string and no 64-bit number is skipped with a warning",
+        "a value of the environment that is neither a string nor a 64-bit number is skipped with a warning",
         &["ctf-1/fail-env-out-of-range-pos", "ctf-1/fail-env-wrong-entry"],
     ),
     (
@@ -115,7 +116,7 @@ const READ: &[Disagreement] = &[
         ],
     ),
     (
-        "packets without stream id are of stream 0, with a warning; Babeltrace reads it",
+        "packets without stream id belong to stream 0, with a warning; Babeltrace accepts them",
         &["ctf-1/fail-trace-type-ph-type-missing-stream-id-member"],
     ),
     (
@@ -126,7 +127,7 @@ const READ: &[Disagreement] = &[
 
 /// The cases that this program refuses and yactfr reads.
 const NOT_READ: &[Disagreement] = &[(
-    "a variant without a field's name could be a field or not; Babeltrace refuses it, too",
+    "without a field name, a variant may or may not be a field; Babeltrace refuses it, too",
     &["ctf-1/pass-dt-aliases-everywhere", "ctf-1/pass-type-defs-everywhere"],
 )];
 

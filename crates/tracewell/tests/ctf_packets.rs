@@ -1,5 +1,5 @@
-//! Tests the order and the losses of packets: index files of LTTng for damaged and truncated
-//! streams, and copies of memories. The traces are in the shared data.
+//! Tests the order and the losses of packets: LTTng's index files for damaged and truncated
+//! streams, and copies of a target's memory. The traces are in the shared data.
 
 mod support;
 

@@ -31,13 +31,13 @@ struct Found {
     of_packet: Vec<Leaf>,
 }
 
-/// A reason to differ from yactfr, and the cases.
+/// A reason why the result differs from yactfr's, and the cases to which it applies.
 type Disagreement = (&'static str, &'static [&'static str]);
 
 /// The cases in which this program reports damage and yactfr does not.
 const DAMAGED: &[Disagreement] = &[
     (
-        "without stream classes, packets contain no events, and a file of them cannot be right",
+        "without stream classes, packets contain no events, so a file of packets cannot be valid",
         &[
             "ctf-1/pass-diff-magic",
             "ctf-1/pass-diff-uuid",
@@ -50,7 +50,7 @@ const DAMAGED: &[Disagreement] = &[
         "the magic number is not that of CTF; yactfr leaves the comparison to its caller",
         &["ctf-2/pass-dt-aliases"],
     ),
-    ("a keyword is no name of a field", &["ctf-1/pass-odd-fl-enums"]),
+    ("a keyword is not a valid name of a field", &["ctf-1/pass-odd-fl-enums"]),
 ];
 
 /// Reads yactfr's elements. Returns the complete events, and the reason why the last packet ends
@@ -155,7 +155,7 @@ fn leaves(value: ArgumentValue<'_>, out: &mut Vec<Leaf>) {
     }
 }
 
-/// Reads a trace. Returns its events, and the reason why it cannot be read as a whole.
+/// Reads a trace. Returns the events, and an error if the trace cannot be read completely.
 fn read(folder: &Path) -> (Vec<Found>, Option<String>) {
     let mut events = Vec::new();
     let add = |event: Event<'_>| {

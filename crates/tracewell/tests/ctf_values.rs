@@ -46,8 +46,8 @@ fn read(folder: &Path) -> (Vec<String>, String) {
     (events, String::from_utf8(text).unwrap())
 }
 
-/// Returns the argument and Babeltrace's text for a field that follows a byte, because each event
-/// needs at least one bit.
+/// Returns the argument and Babeltrace's text for a field. A byte precedes the field, because each
+/// event needs at least one bit.
 fn field(class: Value, bytes: &[u8]) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let fragments = [
@@ -118,7 +118,7 @@ fn selected(folder: &Path, expression: &str) -> String {
 #[test]
 fn numbers_of_signed_enumerations_keep_their_sign() {
     let folder = tempfile::tempdir().unwrap();
-    // Equal labels, with and without a sign: each enumeration needs a table of its own.
+    // A signed and an unsigned enumeration have equal labels, but each needs a table of its own.
     let mappings = json!({ "mappings": { "one": [[1, 1]] } });
     let below = json!({ "mappings": { "below": [[-9, -2]] } });
     let members =
@@ -161,7 +161,7 @@ fn numbers_of_several_bytes_have_their_value() {
         class
     };
     let mappings = json!({ "mappings": { "large": [[10_000, 20_000]] } });
-    // In LEB128, the bytes are 0x7F + 0x7E * 128, or the same with a sign.
+    // As unsigned LEB128, the bytes are 0x7F + 0x7E * 128; as signed LEB128, 2^14 less.
     let leb: &[u8] = &[0xFF, 0x7E];
     let named = "( \"large\" : container = 16255 )";
     let cases: [(Value, &[u8], &str, &str); 6] = [

@@ -62,8 +62,8 @@ fn equals(place: &str, times: &Distribution, range: Range) {
     assert_eq!(found, expected, "{place}");
 }
 
-/// Asserts that each distribution agrees with the figure of the same times. Returns the number of
-/// compared times.
+/// Asserts that each distribution agrees with the figure computed from the same times. Returns the
+/// number of compared times.
 fn compare_figures(place: &str, figures: &Figures) -> u64 {
     let mut compared = 0;
     let mut compare = |measure, subject, range: Range| {
@@ -108,8 +108,8 @@ fn compare_figures(place: &str, figures: &Figures) -> u64 {
     compared
 }
 
-/// Asserts that distributions contain exactly the listed jobs and waits, and the jobs and waits of
-/// the tracks, with their positions.
+/// Asserts that the distributions contain exactly the times of the jobs and waits in the figures
+/// and in the tracks, with their positions.
 fn compare_lists(place: &str, tracks: &Tracks) {
     let figures = &tracks.figures;
     type Values = Vec<(u64, Option<Position>)>;

@@ -339,7 +339,7 @@ fn symbols_without_effect_are_reported() {
     let unused = "program.elf has no effect: no address of this trace is in its symbols: ";
     assert_eq!(of(&elsewhere), format!("{unused}did another program record the trace?"));
     let movable = Elf { kind: 3, ..elsewhere };
-    assert_eq!(of(&movable), format!("{unused}the system moved it when it started"));
+    assert_eq!(of(&movable), format!("{unused}the system loaded it at another address"));
     // The addresses have the right size, but belong to another processor.
     let wide = Elf { is_64_bit: true, ..Elf::arm() }.global("alpha_thread", A, 0xA0, OBJECT);
     let expected =

@@ -145,7 +145,7 @@ fn is_same(value: &Value, ours: &Json) -> bool {
     }
 }
 
-/// Returns the expected stamps: ticks times the seconds of the rate, or nanoseconds if the rate
+/// Returns the expected stamps: ticks times the denominator of the rate, or nanoseconds if the rate
 /// changes. The stamps of a core never decrease.
 fn stamps(expected: &Expected) -> Vec<u64> {
     let clock = &expected.trace.clock;
@@ -262,7 +262,7 @@ fn babeltrace_reads_our_traces_as_json_lines_have_them() {
     }
 }
 
-/// Collects the folders below a folder that are traces.
+/// Collects the traces in folders below a folder.
 fn folders(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -298,7 +298,7 @@ fn babeltrace_reads_shared_traces_as_json_lines_have_them() {
     }
 }
 
-/// Returns the log of a native stream in which keywords of the metadata are names of fields.
+/// Returns the log of a native stream whose fields have the names of metadata keywords.
 fn native() -> Vec<u8> {
     static NUMBERS: EventType<(u32, i64, f64, bool)> =
         EventType::new(Family::new(1, "ctf"), "numbers", &["int", "struct", "_float", "_"]);

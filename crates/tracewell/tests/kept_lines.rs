@@ -113,8 +113,8 @@ fn word() -> impl Strategy<Value = u64> {
 }
 
 fn event_of_a_dump() -> impl Strategy<Value = Event> {
-    // Among these ids are creations, deletions, and events with arguments whose value 0 has a
-    // special text.
+    // These ids include creations, deletions, and events that show a special text for an argument
+    // with the value 0.
     let id =
         prop_oneof![4 => 0..130_u64, 1 => 4096..4100_u64, 1 => any::<u16>().prop_map(u64::from)];
     let step = prop_oneof![8 => 0..5_000_u64, 1 => any::<u64>()];

@@ -125,7 +125,7 @@ fn digits(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
-/// Chunks that do not overlap. Each chunk begins at or after the end of the previous chunk. The
+/// Generates chunks that do not overlap: each begins at or after the end of the previous one. The
 /// result contains the chunks in any order.
 fn sparse_memory() -> impl Strategy<Value = Vec<(u32, Vec<u8>)>> {
     let gap = prop_oneof![Just(0u32), 0..100u32, 0..200_000u32, 0..0x0400_0000u32];
@@ -150,7 +150,7 @@ fn check_memory(decoded: &Decoded, chunks: &[(u32, Vec<u8>)]) {
     for (address, data) in chunks {
         let address = u64::from(*address);
         let home = segments.iter().rfind(|segment| segment.address() <= address);
-        let home = home.expect("a segment begins at or below every chunk");
+        let home = home.expect("a segment begins at or before each chunk");
         let at = (address - home.address()) as usize;
         assert_eq!(&home.bytes()[at..at + data.len()], &data[..]);
     }

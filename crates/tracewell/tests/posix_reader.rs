@@ -204,7 +204,8 @@ fn every_truncation_gives_the_whole_blocks_before_it() {
         let warning = trace.diagnostics.iter().last().unwrap();
         assert!(warning.message.starts_with("the log was not closed"), "cut at {cut}");
         assert_eq!(warning.severity, Severity::Warning);
-        // Even if the file ends with a complete block, later records were lost with the writer.
+        // The records after the last block were lost with the writer, even if that block is
+        // complete.
         let last = kept.losses.last().unwrap();
         assert_eq!((last.events, last.cause), (None, LossCause::Truncated), "cut at {cut}");
         let truncated = kept.losses.iter().filter(|loss| loss.cause == LossCause::Truncated);

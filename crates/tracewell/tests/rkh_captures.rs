@@ -67,7 +67,7 @@ fn counts_are_as_expected() {
     }
 }
 
-/// Returns the name of an event in the form of the expected results.
+/// Returns the name of an event as the expected results write it.
 fn named(trace: &Trace, id: u32) -> String {
     let name = &trace.schema.event(id).name;
     let name = name.trim_start_matches("RKH_TE_").trim_start_matches("RKH_TRCE_");

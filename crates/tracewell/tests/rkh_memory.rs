@@ -20,7 +20,7 @@ fn the_peak_does_not_grow_with_the_stream() {
     let format = format::by_name("rkh").unwrap();
     let mut decoder = format.decoder(&settings(&["dialect=3.4"])).unwrap();
     let (mut trace, mut kept) = (decoder.trace(), EventLog::default());
-    // Escapes and other bytes that are not flags.
+    // Bytes with escapes and without flags.
     let bytes: Vec<u8> = (0..CHUNK_LEN).map(|at| [0x7D, 0x55, 0xAC, 0][at % 4]).collect();
     let mut after_first = 0;
     for index in 0..1100_u64 {

@@ -707,7 +707,7 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
         let (trace, kept) = decode(&bytes, &[], piece);
-        // A flag that appears or disappears splits or joins two frames.
+        // A new flag splits a frame in two, and a missing flag joins two frames.
         prop_assert!(trace.fact("good").unwrap() >= 392 - 2 || at < 17);
         prop_assert!(kept.losses.len() <= 3 || at < 17);
         bytes.truncate(cut.index(bytes.len()));

@@ -109,7 +109,7 @@ impl CountsInRange for Calls {
     }
 
     fn end(&mut self, covered: Covered) {
-        assert_eq!(self.finished, 0, "the range ends before the trace");
+        assert_eq!(self.finished, 0, "the end of the range comes before the end of the trace");
         self.covered.push(covered);
     }
 }

@@ -162,7 +162,7 @@ fn a_context_names_one_task_after_the_other() {
     assert_eq!((ran(1), ran(2), ran(6)), ("unknown", "first", "pid 7"));
     let named = |ticks| trace.objects.at(0x100, ticks, Some(1)).unwrap().1.label.as_str();
     assert_eq!((named(0), named(3), named(4), named(6)), ("first", "first", "pid 7", "pid 7"));
-    // `id` names a task that existed before. The ticks count from the first record.
+    // `id` names a task that existed before. Ticks are counted from the first record.
     let lives = trace.objects.iter().map(|(_, object)| object);
     let lives: Vec<_> = lives.filter(|object| object.key == 0x100).collect();
     let lives: Vec<_> = lives.iter().map(|o| (o.lifetime.from, o.lifetime.until)).collect();
@@ -423,7 +423,7 @@ fn every_truncation_and_changed_byte_of_a_capture_is_survived() {
 }
 
 fn any_record() -> impl Strategy<Value = Record> {
-    // There are few values, so that contexts, pids and timestamps repeat.
+    // There are few values, so contexts, pids and timestamps repeat.
     let codes = prop::sample::select(vec![
         ids::TRACE_START,
         ids::ID,

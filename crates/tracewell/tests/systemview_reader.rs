@@ -262,7 +262,7 @@ fn the_contexts_that_ran_are_true_to_the_tick() {
         for row in rows(&truth) {
             let [core, from, to] = [0, 1, 2].map(|at| row[at].parse::<u64>().unwrap());
             let list = wanted.entry(core as u16).or_default();
-            // The last row ends with the simulation.
+            // The last row ends when the simulation ends, which can be after the end of the trace.
             let to = to.min(trace.span);
             match list.last_mut() {
                 Some(last) if last.2 == row[3] => last.1 = to,

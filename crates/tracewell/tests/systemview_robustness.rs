@@ -38,7 +38,7 @@ fn every_truncation_gives_the_events_before_it() {
         let read: usize = kept.rows.iter().map(|row| row.record.len()).sum();
         // A sync precedes the first packet. One incomplete packet follows the last complete one.
         let rest = end.saturating_sub(10 + read);
-        assert!(rest < 600, "cut at {end}: {rest} bytes are no events");
+        assert!(rest < 600, "cut at {end}: {rest} bytes are not events");
         assert!(worst(&trace) <= Some(Severity::Note), "cut at {end}");
         match (end >= 10 && rest > 0, kept.losses.as_slice()) {
             (true, [loss]) => assert_eq!(loss.cause, LossCause::Truncated, "cut at {end}"),
@@ -76,8 +76,7 @@ fn a_changed_byte_invents_few_events_and_the_rest_is_found_again() {
 #[test]
 fn each_overflow_counts_the_events_since_the_one_before() {
     let start = [[0; 10].as_slice(), &[10, 0]].concat();
-    // An overflow contains the number of all events lost so far, without the first event of each
-    // loss.
+    // An overflow contains the number of events lost so far, except the first event of each loss.
     let overflows = [[1, 5, 1], [1, 7, 1], [1, 7, 1]].concat();
     let (_, kept) = whole(&[start, overflows].concat());
     let lost: Vec<_> = kept.losses.iter().map(|loss| (loss.events, loss.cause)).collect();

@@ -100,6 +100,6 @@ fn bytes_per_event(path: &Path) {
     let (switch, two) = (mean(&is_switch), mean(&has_two));
     assert!(switch <= 5.0 && two <= 8.0, "{switch} {two}");
     println!(
-        "bytes of an event, without its part of a header: switch {switch:.2}, two arguments {two:.2}"
+        "bytes per event, without its share of a header: switch {switch:.2}, two arguments {two:.2}"
     );
 }

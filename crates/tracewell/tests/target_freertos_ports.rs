@@ -1,5 +1,6 @@
-//! Tests the macros for FreeRTOS with other configurations than the example: the kernel's POSIX
-//! port and the kernel for two cores run as Linux processes, and the hooks of V10.4 are compiled.
+//! Tests the macros for FreeRTOS in configurations that the example does not use: the kernel's
+//! POSIX port and the kernel for two cores run as Linux processes, and the hooks of V10.4 are
+//! compiled.
 //!
 //! If the kernel's sources are missing, the tests that need them are skipped; in CI they fail.
 #![cfg(target_os = "linux")]
@@ -70,7 +71,7 @@ fn name(bytes: &[u8]) -> String {
     if name.starts_with("IDLE") { "idle".to_owned() } else { name }
 }
 
-/// A task that begins to run, and the earliest and the latest time at which it can have begun.
+/// A task that begins to run, with the earliest and the latest possible time of this change.
 type Switch = (String, u64, u64);
 
 /// Returns the log of a core of the port: entries with two times and a name. Omits changes between

@@ -63,7 +63,7 @@ fn inversion(mut event: impl FnMut(u32, u8, [u32; 2])) {
     event(325, ids::RUNS, [LOW, 0]);
 }
 
-/// Returns the ring and the line of the same events.
+/// Records the same events into a ring and to a line, and returns the bytes of both.
 fn record(
     options: &Options<'_>,
     memory: usize,

@@ -88,7 +88,8 @@ impl Names for Known {
     }
 }
 
-/// Returns the context of an event according to the reference. Entries are 250 microseconds apart.
+/// Returns the context that the reference states for the events of its examples. Entries are 250
+/// microseconds apart.
 fn around(number: usize, system: Environment) -> EventContext<'static> {
     EventContext {
         tid: 77,

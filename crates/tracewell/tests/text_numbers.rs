@@ -3,7 +3,7 @@
 
 use tracewell::text::{Reservation, TextBuffer};
 
-/// Numbers at both ends of each length, and numbers that consist of different digits.
+/// The numbers next to each power of ten, numbers with varied digits, and the two largest numbers.
 fn numbers() -> impl Iterator<Item = u64> {
     let powers = (0..20).map(|power| 10_u64.pow(power));
     let ends = powers.flat_map(|power| [power - 1, power, power + 1]);

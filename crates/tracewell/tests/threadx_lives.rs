@@ -154,5 +154,5 @@ fn lives_of_one_address_name_and_stack_are_one_context() {
     contexts.sort();
     contexts.dedup();
     let unnamed = contexts.iter().filter(|id| trace.contexts.get(**id).unwrap().key == 0x568C_F1D4);
-    assert_eq!(unnamed.count(), 2, "three lives without a name and one with");
+    assert_eq!(unnamed.count(), 2, "one for three unnamed lives and one for the named life");
 }

@@ -222,6 +222,7 @@ fn a_current_pointer_that_points_at_no_slot_keeps_file_order() {
         dump.header.buffer_current = current;
         let (trace, kept) = read(&dump);
         assert_eq!(stamps(&kept)[..4], [1000, 1001, 1002, 503], "{current:#x}");
+        assert_eq!(kept.rows.len(), 8, "the last slot is read, too");
         let damage = remarks(&trace, Severity::Damage);
         assert!(damage[0].contains("try -O oldest=3"), "{damage:?}");
         let (_, kept) = read_with(dump.bytes(), &["oldest=3"]).unwrap();
@@ -324,6 +325,16 @@ fn sections_outside_the_file_are_read_in_sequence() {
     let (trace, kept) = read(&dump);
     assert_eq!(kept.rows.len(), 6);
     assert_eq!(remarks(&trace, Severity::Warning).len(), 2);
+    // Nothing is left at an address that is exactly the end of the file.
+    let mut dump = Dump::small(USUAL);
+    let mut bytes = dump.bytes();
+    let to_end = bytes.len() as u64 - (dump.header.buffer_start - dump.header.trace_base_address);
+    dump.header.buffer_start += to_end;
+    dump.header.buffer_end += to_end;
+    dump.header.buffer_current += to_end;
+    dump.header.write(USUAL, &mut bytes).unwrap();
+    let (_, kept) = read_with(bytes, &[]).unwrap();
+    assert_eq!(kept.rows.len(), 6);
 }
 
 #[test]
@@ -352,6 +363,8 @@ fn an_unused_slot_between_used_ones_is_one_damaged_record() {
     assert_eq!(stamps(&kept), [100, 110, 130, 140, 150]);
     assert_eq!(kept.losses.len(), 1);
     assert_eq!((kept.losses[0].before, kept.losses[0].events), (2, Some(1)));
+    let events = dump.header.buffer_start - dump.header.trace_base_address;
+    assert_eq!(kept.losses[0].offset, events + 2 * USUAL.event_size() as u64);
     assert_eq!(trace.losses.damaged(), 1);
 }
 
@@ -370,7 +383,8 @@ fn the_direction_is_that_of_most_steps_and_a_tie_counts_up() {
     assert_eq!(of(&[1, 2, 3, 4, 5, 6], &[]).0, Direction::Up);
     assert_eq!(of(&[6, 5, 4, 3, 2, 1], &[]).0, Direction::Down);
     // The reader compares slots 2 to 5 with the slots before them, and finds two increases and two
-    // decreases. The step from slot 0 to slot 1, which it otherwise skips, decides the tie.
+    // decreases. The difference between slots 0 and 1, which the reader otherwise ignores, decides
+    // the tie.
     assert_eq!(of(&[1, 2, 3, 2, 3, 2], &[]).0, Direction::Up);
     assert_eq!(of(&[3, 2, 3, 2, 3, 2], &[]).0, Direction::Down);
     assert_eq!(of(&[6, 5, 4, 3, 2, 1], &["direction=up"]).0, Direction::Up);

@@ -292,7 +292,7 @@ fn changed_bytes_are_survived() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// There are few contexts, and only ids with special rules, so that the rules interact.
+    /// There are few contexts, and only ids with special rules, so the rules interact.
     #[test]
     fn any_order_of_kernel_events_is_survived(
         words in proptest::collection::vec(

@@ -348,7 +348,7 @@ fn a_file_for_another_format_is_reported() {
     let message = "app.toml has no effect: it is for format rkh, and this trace has format threadx";
     let (trace, _) = example(&[other]);
     assert_eq!(notes(&trace, Severity::Warning), [message]);
-    // Files for several formats are not a mistake.
+    // If another file fits the trace, this is only a note.
     let (trace, _) = example(&[other, "format = \"threadx\"\n"]);
     assert!(notes(&trace, Severity::Warning).is_empty());
     assert_eq!(notes(&trace, Severity::Note), [message]);

@@ -103,8 +103,8 @@ impl StreamLayer {
         Ok(Self::new(Arc::new(stream)))
     }
 
-    /// Returns a guard that stops the stream when it is dropped. Keep it in `main`, so that
-    /// `tracewell info` distinguishes the end of the program from a crash. Events after the drop
+    /// Returns a guard that stops the stream when it is dropped. Keep the guard in `main`: then
+    /// `tracewell info` can distinguish the end of the program from a crash. Events after the drop
     /// are not recorded.
     ///
     /// ```
@@ -193,9 +193,9 @@ impl StreamLayer {
 
 /// A guard that stops the stream of a layer when it is dropped: see [`StreamLayer::guard`].
 ///
-/// The guard does not stop the stream during a panic, so that readers see an unfinished run. Nor
-/// does it stop the stream in a forked child, or if another process, such as `tracewell record`,
-/// created the stream. `std::process::exit` does not drop the guard.
+/// The guard does not stop the stream during a panic, so readers see an unfinished run. Nor does it
+/// stop the stream in a forked child, or if another process, such as `tracewell record`, created
+/// the stream. `std::process::exit` does not drop the guard.
 #[derive(Debug)]
 #[must_use = "the stream stops as soon as the guard is dropped"]
 pub struct StreamGuard {

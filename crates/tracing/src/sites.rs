@@ -84,8 +84,8 @@ impl Sites {
             self.full.store(true, Ordering::Relaxed);
             return id;
         }
-        // Another thread may have used the slot, even for the same key. If both threads have the
-        // same key, the stream gave both the same id.
+        // Another thread may have used the slot, even for the same key. If the keys are equal, both
+        // threads got the same id from the stream.
         while self.slots[slot].set((key, id)).is_err() {
             if self.slots[slot].get().is_some_and(|(known, _)| *known == key) {
                 return id;

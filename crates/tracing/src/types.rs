@@ -86,8 +86,8 @@ fn name(metadata: &Metadata<'_>) -> String {
 /// for the stream, the next pair applies.
 const MAX_NAMES: [(usize, usize); 4] = [(usize::MAX, usize::MAX), (160, 24), (160, 12), (160, 4)];
 
-/// Returns the definition of an event type. Replaces characters that a definition cannot contain by
-/// `_`. Shortens names if the definition would be too long for the stream.
+/// Returns the definition of an event type. Replaces each character that a definition cannot
+/// contain with `_`. Shortens names if the definition would be too long for the stream.
 fn text(family: Family, name: &str, names: &Names) -> String {
     let texts = MAX_NAMES.into_iter().map(|limits| text_within(limits, family, name, names));
     let mut shortest = String::new();

@@ -4,10 +4,10 @@
 //! event again. At the first event of a call site, the layer visits the event once more for the
 //! names of the fields. Most events have only numbers and need a single visit.
 //!
-//! The words of an event are its numbers, the lengths of all texts except the last, and the length
-//! of the whole string. [`Words`], [`Text`] and [`Names`] assign the words in the same way: numbers
-//! first, then texts, in the order of the fields. If no word is left for a field, the layer
-//! appends the field to the last text, as ` name=value`.
+//! The words of an event are: its numbers; the length of each text except the last; the length of
+//! the whole string. [`Words`], [`Text`] and [`Names`] assign the words in the same way: numbers
+//! first, then texts, in the order of the fields. If no word is left for a field, the layer appends
+//! the field to the last text, as ` name=value`.
 
 use std::fmt::{self, Write};
 
@@ -48,7 +48,7 @@ impl Fields for tracing_core::span::Record<'_> {
 /// The words of an event, in the order of the event's fields. This value is on the stack while the
 /// event is recorded.
 pub(crate) struct Words {
-    /// The words, with room for the length of the string after them.
+    /// The words, and room for one more: the length of the string that follows them.
     words: [u64; MAX_WORDS + 1],
     count: usize,
     has_text: bool,
@@ -100,8 +100,8 @@ impl Words {
     /// Returns a number that encodes the kinds of the values. Two records of one call site have
     /// different numbers if the kinds of their values differ.
     ///
-    /// A call site has at most 32 fields, and each field has four bits of the number: its kind, or
-    /// 0 if it has no value.
+    /// A call site has at most 32 fields. Each field has four bits of the number: 0 if it has no
+    /// value, otherwise its kind plus 1.
     #[inline]
     pub(crate) fn shape(&self) -> [u64; 2] {
         self.shape
@@ -156,7 +156,7 @@ impl Visit for Words {
 pub(crate) struct Text<'a> {
     text: [u8; MAX_TEXT],
     length: usize,
-    /// The words of the record. Lengths of texts are added to them.
+    /// The words of the record. [`Text::of`] appends the lengths of the texts to them.
     words: &'a mut Words,
     /// Words that are still free for numbers.
     free: usize,
@@ -179,8 +179,8 @@ impl<'a> Text<'a> {
         (self.words.words_before(self.length), &self.text[..self.length])
     }
 
-    /// Begins the text of a field. If no word is left for the length of the last text, the field,
-    /// with its name, becomes part of that text.
+    /// Begins the text of a field. If no word is left for the length of the last text, appends the
+    /// name of the field to that text instead.
     fn begin(&mut self, name: &str) {
         if let Some(start) = self.last
             && !self.words.word((self.length - start) as u64)
@@ -266,7 +266,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Collects names: first `before`, the names of the fields that the layer adds, then the names
+    /// Collects the names in `before`, which are the fields that the layer adds, and then the names
     /// of `fields`.
     pub(crate) fn of(fields: &impl Fields, before: &[&'static str]) -> Self {
         let numbers = before.iter().map(|name| (*name, FieldKind::Unsigned)).collect();
@@ -275,7 +275,7 @@ impl Names {
         names
     }
 
-    /// Returns each name and kind: the numbers, then the texts that have a word. The last of these
+    /// Returns each name and kind: the numbers, then as many texts as fit. The last of these
     /// contains all further texts.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, FieldKind)> {
         let last = (MAX_WORDS - self.numbers.len()).min(self.texts.len().saturating_sub(1));
@@ -294,8 +294,8 @@ impl Names {
     }
 }
 
-/// Returns the name of a field of the program. Readers recognise the fields that the layer adds by
-/// their names, so the program's own fields with these names get other names.
+/// Returns the name for one of the program's own fields. Readers recognise the fields that the
+/// layer adds by their names, so the program's own fields with these names get other names.
 fn own(field: &Field) -> &'static str {
     match field.name() {
         SPAN_FIELD => "span_",

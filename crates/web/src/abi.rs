@@ -45,8 +45,8 @@ fn watch(advance: Advance) {
 }
 
 /// Reserves memory for a trace (`kind` 0) or a request (1) of `length` bytes, and returns its
-/// address. Returns 0 if `length` exceeds [`MAX_BYTES`] or the browser has not enough memory; the
-/// answer is then an error message.
+/// address. If `length` exceeds [`MAX_BYTES`], or the browser does not have enough memory, returns
+/// 0, and the answer is an error message.
 #[unsafe(no_mangle)]
 extern "C" fn reserve(kind: u32, length: f64) -> *mut u8 {
     STATE.with_borrow_mut(|state| {

@@ -112,7 +112,7 @@ impl Reader {
         events: bool,
     ) -> Result<Vec<u8>, String> {
         let (Some(large), Some(input)) = (&self.large, &mut self.input) else {
-            return Err("the answer to open has the whole trace".to_owned());
+            return Err("the answer to 'open' already contains the whole trace".to_owned());
         };
         let mut listed = None;
         if events {
@@ -133,7 +133,7 @@ fn ticks(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a number of ticks, found '{text}'"))
 }
 
-/// Returns the facts of a trace as JSON, without notes, because they describe no fault.
+/// Returns the facts of a trace as JSON. Omits notes, because they describe no fault.
 fn facts(trace: &Trace) -> String {
     let shown = trace.diagnostics.iter().filter(|one| one.severity != Severity::Note);
     let diagnostics = shown.map(|one| one.to_string()).collect::<Vec<_>>();

@@ -60,7 +60,7 @@ pub fn encode(mut value: u64) -> Encoded {
 
 impl Encoded {
     /// Returns the bytes of the number, and zeros after them. Copying this fixed number of bytes is
-    /// faster than copying only those of the number.
+    /// faster than copying exactly the bytes of the number.
     ///
     /// ```
     /// assert_eq!(tracewell_wire::number::encode(300).padded()[..3], [0xAC, 0x02, 0]);

@@ -131,7 +131,7 @@ test("rules have the scopes of their parts", async () => {
     ]);
     // An event may have the name of a measure.
     assert.deepEqual((await scopes("load(x = 1)"))[0], "entity.name.function.event");
-    // Within a name, or as the name of an argument, a keyword is not a keyword.
+    // Within a name, or as the name of an argument, a keyword is an ordinary word.
     assert.deepEqual(await scopes("SM_next.of"), ["entity.name.function.event"]);
     assert.deepEqual((await scopes("x(count = 1)"))[2], "variable.parameter");
     assert.deepEqual(await scopes("a ' b"), [
@@ -181,7 +181,7 @@ test("templates have the scopes of their parts", async () => {
 });
 
 // Tests of the parsers in crates/tracewell write these lists.
-test("each word of the parsers has its scope", async () => {
+test("the grammars give each word of the parsers its scope", async () => {
     const words = (name) => fs.readFileSync(path.join(here, "words", name), "utf8").trim().split("\n");
     const inRules = {
         keyword: "keyword.control", property: "support.variable.property", unit: "keyword.other.unit",

@@ -1,7 +1,7 @@
 //! The board: vectors, reset, serial line, cycle counter, interrupts, and semihosting files.
 //!
 //! A real project would use crates such as `cortex-m-rt` and a crate for its board. Here, all of
-//! this code is in one file, so that the example depends only on this repository.
+//! this code is in one file, so the example depends only on this repository.
 //!
 //! This file needs unsafe code because it accesses registers by their addresses, and because the
 //! first instructions run without a stack.
@@ -213,7 +213,8 @@ fn semihosting(operation: usize, arguments: &[usize]) -> usize {
 
 fn call_debugger(operation: usize, argument: *const usize) -> usize {
     let result;
-    // SAFETY: a request to the debugger, which only reads the memory of the arguments.
+    // SAFETY: the instruction sends a request to the debugger, which only reads the memory of the
+    // arguments.
     unsafe {
         asm!("bkpt 0xAB", inout("r0") operation => result, in("r1") argument, options(nostack));
     }

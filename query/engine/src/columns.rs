@@ -4,10 +4,10 @@
 use arrow::datatypes::{DataType, Field};
 use tracewell_tables::{Kind, Table};
 
-/// Name of the column with the hash of the trace, which all tables have.
+/// Name of the column with the hash of a row's trace. All tables have this column.
 pub(crate) const TRACE: &str = "trace";
 
-/// Name of the column with the path of the trace, which all tables have.
+/// Name of the column with the path of a row's trace. All tables have this column.
 pub(crate) const PATH: &str = "path";
 
 /// Returns the columns that a table has for all traces.

@@ -66,8 +66,7 @@ impl Findings {
         self.set(path, outcome, messages);
     }
 
-    /// Adds to the count of rows that were left out of a table because an analysis reached its
-    /// limit.
+    /// Counts rows that a table lacks because an analysis reached its limit.
     pub(crate) fn left_out(&self, path: &Path, table: &str, rows: u64) {
         let rows = counted(rows, "row");
         let message = format!(

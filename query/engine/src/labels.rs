@@ -1,5 +1,5 @@
 //! Labels of traces, such as the firmware or the device: they are columns of all tables. A label
-//! comes from a folder named `key=value`, or from a pattern of the user for the ends of paths.
+//! comes from a folder named `key=value`, or from the user's pattern for the ends of paths.
 
 use std::path::{Component, Path};
 
@@ -114,8 +114,8 @@ fn match_part(part: &[Piece], mut name: &str, labels: &mut Vec<(String, String)>
             Piece::Label(label) => {
                 let last = pieces.clone().count() <= 1;
                 let end = match pieces.peek() {
-                    // The last text of the pattern must match at the end of the name, even if the
-                    // label's value contains the same text.
+                    // Match the last text of the pattern at the end of the name, because the
+                    // label's value may contain the same text.
                     Some(Piece::Text(text)) if last => {
                         name.strip_suffix(text.as_str()).map(str::len)
                     }
@@ -163,8 +163,8 @@ pub(crate) fn check(path: &Path, labels: &[(String, String)]) -> Result<(), Fail
     Ok(())
 }
 
-/// Returns a value as a part of the name of a folder. The name is for people, and different values
-/// can have the same name.
+/// Returns the text for a value in the name of a folder. The name is for people, and different
+/// values can have the same name.
 pub(crate) fn as_folder(value: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     value.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()

@@ -30,8 +30,8 @@ pub(crate) struct TraceTable {
 }
 
 impl TraceTable {
-    /// Creates a table of these traces. For the table `events`, this opens all traces, because
-    /// their arguments are columns. Traces that cannot be opened have no rows.
+    /// Creates a table of these traces. For the table `events`, this opens all traces, because each
+    /// argument of their events is a column. Traces that cannot be opened have no rows.
     ///
     /// # Errors
     ///

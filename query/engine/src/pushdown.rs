@@ -155,7 +155,7 @@ const ID: &str = "id";
 const TICKS: &str = "ticks";
 const TIME_NS: &str = "time_ns";
 
-/// Returns the name of a column that the reader can use.
+/// Returns the name of a column if the reader itself can select events by this column.
 fn column(expr: &Expr) -> Option<&str> {
     match expr {
         Expr::Column(column) => {

@@ -49,7 +49,7 @@ impl ReadyQuery {
             if !self.parameters().any(|known| known == parameter) {
                 return Err(parameter);
             }
-            // A label is an identifier, all others are text.
+            // A label is an identifier; all other values are text.
             let quoted = match name.as_str() {
                 LABEL => format!("\"{}\"", value.replace('"', "\"\"")),
                 _ => format!("'{}'", value.replace('\'', "''")),

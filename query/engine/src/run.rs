@@ -117,7 +117,8 @@ fn statements(args: &Args) -> Result<(Statements, &[String]), Failure> {
     }
     match (&args.file, args.words.split_first()) {
         (Some(path), _) => Ok((Statements::Text(read_script(path)?), &args.words)),
-        // If the first word is a file, the user wants a prompt over files.
+        // If the first word is the path of a file, it is not SQL: the user wants to query files at
+        // the prompt.
         (None, Some((sql, files))) if !Path::new(sql).exists() => {
             Ok((Statements::Text(sql.clone()), files))
         }

@@ -1,5 +1,5 @@
 //! Reads the rows of a table from traces. Each part of a scan is a thread that reads its traces one
-//! after the other and passes batches through a channel, which bounds the memory.
+//! after the other and sends batches through a bounded channel, which limits the memory.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -78,8 +78,8 @@ impl PartitionStream for Part {
 }
 
 impl Scan {
-    /// Reads the rows of one trace. If the trace cannot be read, adds a finding, and the other
-    /// traces are still read.
+    /// Reads the rows of one trace. If the trace cannot be read, adds a finding and returns no
+    /// error, so the other traces are still read.
     pub(crate) fn read(
         &self,
         file: &Arc<TraceFile>,
@@ -127,9 +127,9 @@ struct Columns {
     from: Vec<From>,
 }
 
-/// The origin of a wanted column.
+/// The origin of the values in a wanted column.
 enum From {
-    /// A column that the source makes: its position among these columns.
+    /// The column at this position in [`Columns::own`].
     Own(usize),
     /// The same value in all rows.
     Constant(String),

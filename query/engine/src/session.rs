@@ -53,9 +53,8 @@ impl fmt::Debug for Session {
 impl Session {
     /// Creates a session with these traces as its tables.
     ///
-    /// `options` are the options for reading the traces that a query itself names. `memory` is the
-    /// limit of the engine's memory in bytes. `remote` is the cluster that answers; it reads only
-    /// lakes.
+    /// If a query itself names traces, they are read with these `options`. `memory` is the limit of
+    /// the engine's memory in bytes. `remote` is the cluster that answers; it reads only lakes.
     ///
     /// # Errors
     ///

@@ -159,7 +159,7 @@ fn a_killed_writer_leaves_a_lake_that_the_next_one_completes() {
         let mut writer = command("ingest");
         let writer = writer.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let mut writer = writer.unwrap();
-        // Kill the program when it has written data after this many commits.
+        // Kill the program when it has written the data that follows this number of commits.
         while files("lake/data/events") <= commits && writer.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }

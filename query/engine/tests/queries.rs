@@ -177,7 +177,7 @@ fn only_wanted_columns_are_read() {
     let sql = format!("EXPLAIN FORMAT INDENT SELECT id FROM '{file}' WHERE path LIKE '%none%'");
     let plan = rows(&[&sql]);
     let plan = plan.iter().map(|row| row["plan"].as_str().unwrap()).collect::<String>();
-    // The filter of paths chooses no trace, so that one part without files remains.
+    // The path filter selects no trace, so one partition without files remains.
     assert!(plan.contains("StreamingTableExec: partition_sizes=1, projection=[id"), "{plan}");
     assert!(plan.contains("partial_filters=["), "{plan}");
 }

@@ -19,7 +19,8 @@ pub(crate) fn exception(error: &tracewell_tables::Error) -> PyErr {
         E::Input(InputError::Io { path, source }) | E::Io { path, source } => {
             let message = format!("{}: {source}", tracewell::text::shown_path(path));
             match source.raw_os_error() {
-                // Python chooses the class, such as FileNotFoundError, by the number.
+                // Python chooses the class of the exception, such as FileNotFoundError, by the
+                // error number.
                 Some(number) => PyOSError::new_err((number, message)),
                 None => PyOSError::new_err(message),
             }

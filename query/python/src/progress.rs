@@ -18,7 +18,7 @@ pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 enum Receiver {
     /// A function of the user: `function(done, total)`.
     Function(Py<PyAny>),
-    /// Bars of tqdm, one for each reading.
+    /// Progress bars of tqdm, one for each reading.
     Bar {
         class: Py<PyAny>,
         name: String,
@@ -44,7 +44,7 @@ impl Reporter {
     /// Creates a reporter for the keyword `progress`: a function, true for a bar, or none.
     ///
     /// # Errors
-    /// Returns an exception if there is no tqdm for a bar.
+    /// Returns an exception if a bar is wanted but tqdm is not installed.
     pub(crate) fn new(progress: Option<&Bound<'_, PyAny>>, path: &Path) -> PyResult<Arc<Self>> {
         let receiver = match progress {
             Some(progress) if progress.is_callable() => {
@@ -71,7 +71,7 @@ impl Reporter {
     }
 
     /// Reports the progress if enough time passed since the last report, or at the end. Call this
-    /// without the interpreter's lock. Returns a break if the reading shall end, because the
+    /// without the interpreter's lock. Returns a break if the reading must end, because the
     /// function raised an exception or the user pressed Ctrl-C.
     pub(crate) fn report(&self, progress: Progress) -> ControlFlow<()> {
         let is_end = progress.total == Some(progress.bytes);
@@ -111,8 +111,8 @@ impl Receiver {
         match self {
             Self::Function(function) => function.call1(py, (bytes, total)).map(|_| ()),
             Self::Bar { class, name, bar } => {
-                // Another thread may report another reading of the same trace. It must not wait for
-                // this lock while it has the interpreter's lock.
+                // Another thread may read the same trace and report its progress at the same time.
+                // It must not wait for this lock while it has the interpreter's lock.
                 let Ok(mut shown) = bar.try_lock() else { return Ok(()) };
                 let bar = match shown.take() {
                     Some(bar) => bar.into_bound(py),

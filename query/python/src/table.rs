@@ -20,8 +20,8 @@ const WAITING_BATCHES: usize = 2;
 
 /// A table of a trace.
 ///
-/// Libraries take its rows by the Arrow PyCapsule interface, for example
-/// pyarrow.table(table), polars.DataFrame(table), or DuckDB by the name of the variable.
+/// Libraries read its rows through the Arrow PyCapsule interface, for example with
+/// pyarrow.table(table), polars.DataFrame(table), or the name of the variable in SQL for DuckDB.
 #[pyclass(name = "Table", module = "tracewell", frozen)]
 pub(crate) struct PyTable {
     source: Source,
@@ -103,7 +103,7 @@ impl Batches {
         let progress = Arc::new(Mutex::new(None));
         let newest = Arc::clone(&progress);
         // The receiver reports the progress. It may hold the interpreter's lock while it waits for
-        // a batch, so the thread must not wait for this lock.
+        // a batch, so the reading thread must not wait for this lock.
         let source = of.source.watched(move |progress| {
             *newest.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
             ControlFlow::Continue(())

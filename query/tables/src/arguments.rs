@@ -29,8 +29,8 @@ pub(crate) struct ArgumentColumn {
 pub(crate) struct ArgumentColumns {
     pub(crate) list: Vec<ArgumentColumn>,
     by_name: HashMap<String, usize>,
-    /// Number of names beyond [`MAX_ARGUMENTS`], counted once for each event type that has the
-    /// name.
+    /// Number of names beyond [`MAX_ARGUMENTS`]. A name counts once for each event type that has
+    /// it.
     pub(crate) left_out: u64,
 }
 
@@ -137,8 +137,8 @@ impl ArgumentReader {
         self.wanted.is_empty()
     }
 
-    /// Appends the arguments of the event in row `row` of the values. If an event lacks the
-    /// argument of a column, its row becomes null later, when the column gets its next value.
+    /// Appends the arguments of the event in row `row` of the values. If the event lacks a column's
+    /// argument, the cell becomes null later, when the column gets its next value.
     pub(crate) fn push(&mut self, event: Event<'_>, values: &mut [Filled<'_>], row: usize) {
         let known = &self.wanted;
         let wanted = self.events.get(event.id(), || wanted(event.kind(), known));

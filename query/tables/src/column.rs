@@ -52,7 +52,7 @@ impl Kind {
         Self::Date,
     ];
 
-    /// Returns the type whose values have this type in Arrow.
+    /// Returns the type that is stored as this Arrow type.
     pub fn of_data_type(data_type: &DataType) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.data_type() == *data_type)
     }

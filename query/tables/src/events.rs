@@ -110,7 +110,7 @@ impl<'a> RowMaker<'a> {
         Self { known, request, columns, arguments, words, rows }
     }
 
-    /// Returns a maker of the same rows for another thread.
+    /// Returns a [`RowMaker`] of the same rows for another thread.
     pub(crate) fn for_another_thread(&self) -> Self {
         Self {
             columns: self.columns.clone(),
@@ -121,8 +121,8 @@ impl<'a> RowMaker<'a> {
         }
     }
 
-    /// Appends the wanted rows of a batch after `before` rows, but at most `room` rows. Returns
-    /// their number.
+    /// Appends the wanted rows of a batch, except the first `before` of them, and at most `room`
+    /// rows. Returns their number.
     pub(crate) fn append(
         &mut self,
         trace: &Trace,

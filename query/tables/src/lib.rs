@@ -1,9 +1,9 @@
 //! Traces as tables of Arrow columns, for query engines, Parquet files and Python.
 //!
 //! A [`Source`] is a trace in a file. [`Source::read`] makes the rows of a [`Table`] in batches. A
-//! [`Request`] limits columns and rows. The reader makes no values of other columns, and drops
-//! events outside a range of time or with other ids before it makes any value. docs/tables.md lists
-//! all columns.
+//! [`Request`] limits columns and rows. The reader first drops events outside the requested times
+//! or with other ids, and creates values only for the requested columns. docs/tables.md lists all
+//! columns.
 //!
 //! | file | content |
 //! |---|---|

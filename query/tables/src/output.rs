@@ -13,7 +13,7 @@ use crate::values::{Cell, Values};
 /// Minimum number of rows of a batch, except the last.
 pub(crate) const BATCH_ROWS: usize = 8192;
 
-/// The rows of a table that no batch contains yet.
+/// The rows of a table that are not in a batch yet.
 pub(crate) struct Output<'a> {
     /// The wanted columns.
     pub(crate) schema: SchemaRef,
@@ -44,15 +44,14 @@ impl<'a> Output<'a> {
         self.limit.saturating_sub(self.summary.rows + self.rows as u64)
     }
 
-    /// Passes on rows that other values contain, after all rows before them. Returns a break if no
-    /// more rows are needed.
+    /// Passes on all earlier rows, then these rows. Returns a break if no more rows are needed.
     pub(crate) fn put(&mut self, values: Vec<Values>, rows: usize) -> Flow {
         self.pass_on()?;
         (self.values, self.rows) = (values, rows);
         self.pass_on()
     }
 
-    /// Passes on a number of rows, if no column is wanted.
+    /// Passes on this number of rows without columns, because no column is wanted.
     pub(crate) fn put_rows_without_columns(&mut self, count: u64) -> Result<(), ArrowError> {
         let mut left = count.min(self.room());
         while left > 0 && !self.stopped {
@@ -133,8 +132,8 @@ impl<'a> Rows<'a> {
         from.zip(until).map(|(from, until)| until.saturating_sub(from)).into()
     }
 
-    /// Appends a row with a value for each column of the table, unless the request excludes it.
-    /// Returns a break if no more rows are needed.
+    /// Appends a row with a value for each column of the table, unless the request excludes the
+    /// row. Returns a break if no more rows are needed.
     pub(crate) fn push(&mut self, cells: &[Cell<'_>]) -> Flow {
         if self.output.room() == 0 {
             return Flow::Break(Stop::Complete);

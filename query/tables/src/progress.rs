@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tracewell::input::{Advance, Input};
 use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Slices, Stop, Trace};
 
-/// The part of a reading that is done.
+/// The progress of a reading.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// Number of bytes that were read. It never decreases.
@@ -28,7 +28,7 @@ impl Watch {
     }
 
     /// Reports the progress of the next reading of an input, which has `total` bytes. Returns a
-    /// flag that is set when the reading shall end.
+    /// flag that is set when the reading must end.
     pub(crate) fn watch(&self, input: &mut Input, total: Option<u64>) -> Arc<Watched> {
         let watched = Arc::new(Watched::default());
         let (watch, state) = (self.clone(), Arc::clone(&watched));
@@ -86,13 +86,13 @@ impl Watched {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner).bytes()
     }
 
-    /// Returns true if the reading was ended before its end.
+    /// Returns true if the reading was stopped early.
     pub(crate) fn is_ended(&self) -> bool {
         self.is_ended.load(Ordering::Relaxed)
     }
 }
 
-/// The bytes of all passes over an input.
+/// The bytes read in all passes over an input.
 #[derive(Debug, Default)]
 struct Parts {
     /// Number of bytes in earlier passes.
@@ -107,7 +107,7 @@ impl Parts {
     }
 }
 
-/// Passes events on to a sink until the reading shall end.
+/// Passes events on to a sink until the function that receives the progress ends the reading.
 pub(crate) struct Until<'a> {
     pub(crate) sink: &'a mut dyn Sink,
     pub(crate) watched: &'a Watched,

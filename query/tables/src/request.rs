@@ -15,7 +15,7 @@ use arrow_array::RecordBatch;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     /// Positions of the wanted columns in [`Source::schema`](crate::Source::schema), in the order
-    /// of the result; `None` for all columns. No values of other columns are made.
+    /// of the result; `None` for all columns. The reader creates values only for these columns.
     pub columns: Option<Vec<usize>>,
     /// The range of the column `ticks`. In a table without this column, it has no effect.
     pub ticks: RangeInclusive<i64>,
@@ -45,7 +45,7 @@ impl Request {
         }
     }
 
-    /// Returns true if a time in a range can be in the wanted range.
+    /// Returns true if a range can contain a wanted time.
     pub(crate) fn can_take_ticks(&self, range: RangeInclusive<u64>) -> bool {
         let end = u64::try_from(*self.ticks.end());
         let start = u64::try_from(*self.ticks.start()).unwrap_or(0);
@@ -67,7 +67,7 @@ impl Request {
     }
 }
 
-/// Counts of the rows that a reading returned and left out.
+/// The numbers of rows that were returned and left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
     /// Number of rows in all batches.

@@ -26,8 +26,8 @@ struct Made {
 
 impl Events<'_> {
     /// Returns true if several threads make the rows faster than one. Slices are decoded twice, so
-    /// this is the case only if the values cost more than the decoding. A limit ends the reading
-    /// after few rows.
+    /// several threads are faster only if the values cost more than the decoding. A limit ends the
+    /// reading after few rows.
     pub(crate) fn gains_from_threads(&self) -> bool {
         let is_costly = |column: usize| {
             column >= EVENTS.len() || EVENTS.get(column).is_some_and(|column| column.name == TEXT)
@@ -84,7 +84,7 @@ impl Events<'_> {
 }
 
 impl RowMaker<'_> {
-    /// Returns values of the wanted columns without rows.
+    /// Returns empty [`Values`] for the wanted columns.
     fn empty(&self, values: &[Values]) -> Result<Vec<Values>, ArrowError> {
         let columns = values.iter().zip(&self.columns);
         columns.map(|(values, (_, kind))| values.of_same_column(*kind)).collect()

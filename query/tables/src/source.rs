@@ -56,9 +56,10 @@ pub(crate) struct Known {
     /// The files of the trace.
     pub(crate) files: Vec<PathBuf>,
     pub(crate) arguments: ArgumentColumns,
-    /// Number of bytes of the events; `None` if nothing watched the first reading.
+    /// Number of bytes of the events; `None` if no function received the progress of the first
+    /// reading.
     bytes: Option<u64>,
-    /// Number of passes over the bytes in a reading with all names known.
+    /// Number of passes over the bytes if all names must be known before the first event.
     passes: u64,
 }
 
@@ -79,8 +80,9 @@ impl Source {
         Self::open_with(path.as_ref(), settings, labels, None)
     }
 
-    /// Does the same as [`Source::open`], and calls `watch` after each batch of events: in this
-    /// reading and in all later ones, in the thread that reads. `Break` ends the reading.
+    /// Does the same as [`Source::open`], and calls `watch` after each batch of events, in this
+    /// reading and in all later ones. `watch` runs in the thread that reads. `Break` ends the
+    /// reading.
     ///
     /// ```
     /// use std::ops::ControlFlow::{Break, Continue};
@@ -226,7 +228,7 @@ impl Source {
             return self.read_events(request, columns, output);
         }
         let mut rows = Rows::new(table, columns, request, &self.known.trace.clock, output);
-        // For a small table, reading breaks off only if the receiver needs no more rows.
+        // Reading a small table ends early only if the receiver needs no more rows.
         match table {
             Table::Events => {}
             Table::Spans | Table::Marks | Table::Counters | Table::Arrows => {

@@ -63,7 +63,7 @@ impl Table {
         Self::Traces,
     ];
 
-    /// Returns the name, in SQL, in folders of Parquet files and in Python.
+    /// Returns the name of the table: in SQL, in folders of Parquet files, and in Python.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Events => "events",

@@ -53,7 +53,7 @@ pub(crate) enum Values {
 }
 
 impl Values {
-    /// Creates the values of a column without rows.
+    /// Creates the values of a column that has no rows yet.
     ///
     /// # Errors
     /// Returns an error if the type is not valid; only a bug in this crate can cause this.
@@ -76,8 +76,8 @@ impl Values {
         })
     }
 
-    /// Returns values of the same column without rows, for another thread. Words have the same
-    /// indices in both.
+    /// Returns empty values for the same column, for another thread. Words have the same indices in
+    /// both.
     ///
     /// # Errors
     /// Returns the errors of [`Values::new`].
@@ -148,9 +148,9 @@ impl Values {
     }
 }
 
-/// Words as indices in a dictionary that contains each word once. The dictionary grows from batch
-/// to batch, so equal words have equal indices in all batches of a table. Several threads can share
-/// a dictionary.
+/// Words, stored as indices in a dictionary that contains each word once. The dictionary grows from
+/// batch to batch, so equal words have equal indices in all batches of a table. Several threads can
+/// share a dictionary.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     keys: Int32Builder,
@@ -213,7 +213,7 @@ impl Words {
     }
 
     fn dictionary(&self) -> MutexGuard<'_, Dictionary> {
-        // Adding a word does not stop in the middle.
+        // A panic cannot leave a word half-added.
         self.dictionary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,7 @@
 //! Tests that the table `events` contains the values that the export of events writes.
 
 mod common;
-#[allow(dead_code, unreachable_pub, reason = "a part of the benchmarks, which use all of it")]
+#[allow(dead_code, unreachable_pub, reason = "belongs to the benchmarks, which use all of it")]
 #[path = "../../../bench/src/trace.rs"]
 mod trace;
 
@@ -63,7 +63,7 @@ fn compare(name: &str, options: &[&str]) {
         assert_eq!(arguments.len(), named.count(), "{name}: {expected:?}");
         for (argument, value) in &arguments {
             let known = &known[argument];
-            // Columns contain nested values, and values of several kinds, in the form that reports
+            // Columns contain nested values, and values of several kinds, as the text that reports
             // show.
             if known.is_array() || known.is_object() || value.is_string() && !known.is_string() {
                 continue;

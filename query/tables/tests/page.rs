@@ -16,7 +16,7 @@ fn listed(table: Table) -> String {
     text
 }
 
-/// Returns the page with its lists replaced by the lists of the code.
+/// Returns the page with the lists that the code generates.
 fn renewed(page: &str) -> String {
     let mut sections = page.split_inclusive("\n### `");
     let mut text = sections.next().unwrap().to_owned();

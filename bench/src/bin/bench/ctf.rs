@@ -57,8 +57,8 @@ pub(crate) fn ctf_decode(plan: &Plan, folder: &Path) -> Result<()> {
     }
     let (floor, read, ours) = (median(&mut floor), median(&mut read), median(&mut ours));
     let work = "CTF: decode the streams of 4 processors to batches with all arguments";
-    row(work, "Rust, floor: a loop for this layout that merges and stores", ours, floor);
-    row(work, "Rust, a loop for this layout that only reads", ours, read);
+    row(work, "floor: a loop for this layout that merges and stores (Rust)", ours, floor);
+    row(work, "a loop for this layout that only reads (Rust)", ours, read);
     if rival.is_empty() {
         println!("| {work} | babeltrace2: not installed | {ours:.1} ns | |");
     } else {

@@ -46,6 +46,6 @@ fn race(plan: &Plan, work: &str, program: &Path, file: &Path, id: u32) -> Result
         theirs.push(nanoseconds as f64 / events as f64);
         ours.push(spent.as_nanos() as f64 / events as f64);
     }
-    row(work, "C, sum deltas and count ids", median(&mut ours), median(&mut theirs));
+    row(work, "sum deltas and count ids (C)", median(&mut ours), median(&mut theirs));
     Ok(())
 }

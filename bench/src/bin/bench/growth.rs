@@ -1,4 +1,4 @@
-//! Measures the growth of commands' costs with their inputs.
+//! Measures how the costs of commands grow with their inputs.
 
 use tracewell_bench::scaling;
 

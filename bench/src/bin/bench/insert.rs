@@ -21,7 +21,7 @@ pub(crate) fn insert(plan: &Plan) {
         refused.push(inserts(&mut memory, false));
     }
     let theirs = median(&mut theirs);
-    let baseline = "Rust, store 32 bytes and advance";
+    let baseline = "store 32 bytes and advance (Rust)";
     row("record an event, stamp given", baseline, median(&mut ours), theirs);
     row("record an event that is filtered out", baseline, median(&mut refused), theirs);
 }

@@ -2,8 +2,8 @@
 //! `bench [--size 256MiB] [--rounds 7] [--check] [PART]`.
 //!
 //! `--check` runs everything once on a small trace, to verify that baseline and candidate agree.
-//! Its times are not significant. `--ctf`, `--decode`, `--live`, `--scaling`, `--systemview`,
-//! `--timeline` and `--tracing` each run only one part.
+//! Its times are not significant. `--ctf`, `--decode`, `--live`, `--scaling`, `--start`,
+//! `--systemview`, `--timeline` and `--tracing` each run only one part.
 //!
 //! Each file here prints the rows of one subject. `plan` contains the command line and shared
 //! helpers.
@@ -19,6 +19,7 @@ mod memory;
 mod plan;
 mod posix;
 mod rkh;
+mod start;
 mod streams;
 mod systemview;
 mod text;
@@ -38,6 +39,7 @@ fn main() -> Result<()> {
     match plan.only {
         Some(Part::Live) => return live::collect_live(&plan, folder),
         Some(Part::Scaling) => return growth::print_table(&plan),
+        Some(Part::Start) => return start::start(&plan, folder),
         Some(Part::Timeline) => return timeline::timeline(&plan, folder),
         Some(Part::Tracing) => return tracing::record(&plan),
         Some(Part::Ctf) => {
@@ -78,6 +80,7 @@ fn main() -> Result<()> {
     streams::flush(&plan, folder)?;
     live::collect_live(&plan, folder)?;
     timeline::timeline(&plan, folder)?;
+    start::start(&plan, folder)?;
     growth::print_table(&plan)
 }
 

@@ -26,6 +26,8 @@ pub(crate) enum Part {
     Live,
     /// `--scaling`: growth of the cost with the inputs.
     Scaling,
+    /// `--start`: short runs of the program.
+    Start,
     /// `--tracing`: events of the crate `tracing`.
     Tracing,
     /// `--decode`: decoding of ThreadX dumps and S.Ha.R.K. files.
@@ -39,7 +41,8 @@ pub(crate) enum Part {
 }
 
 const USAGE: &str = "usage: bench [--size 256MiB] [--rounds 7] [--check] \
-                     [--ctf | --decode | --live | --scaling | --systemview | --timeline | --tracing]";
+                     [--ctf | --decode | --live | --scaling | --start | --systemview | --timeline | \
+                     --tracing]";
 
 impl Plan {
     /// Parses the arguments of this process. `--help` prints the usage and exits.
@@ -50,6 +53,7 @@ impl Plan {
             let mut value = || arguments.next().unwrap_or_default();
             match argument.as_str() {
                 "--ctf" => plan.only = Some(Part::Ctf),
+                "--start" => plan.only = Some(Part::Start),
                 "--systemview" => plan.only = Some(Part::SystemView),
                 "--timeline" => plan.only = Some(Part::Timeline),
                 "--tracing" => plan.only = Some(Part::Tracing),

@@ -21,8 +21,8 @@ pub(crate) fn record(plan: &Plan) -> Result<()> {
         found.iter_mut().zip(round).for_each(|(all, one)| all.push(one));
     }
     let [event, posix_event, filtered, suspended, read] = found.map(|mut all| median(&mut all));
-    row("POSIX: an event with 8 bytes", "Tracewell, an event of two fields", posix_event, event);
-    let counter = "Rust, read the counter";
+    row("POSIX: an event with 8 bytes", "an event of two fields (Tracewell)", posix_event, event);
+    let counter = "read the counter (Rust)";
     row("POSIX: an event that is filtered out", counter, filtered, read);
     row("POSIX: an event while suspended", counter, suspended, read);
     row("POSIX: an event without a stream", counter, median(&mut without), read);

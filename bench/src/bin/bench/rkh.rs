@@ -64,7 +64,7 @@ pub(crate) fn rkh_decode(plan: &Plan) -> Result<()> {
         assert_eq!((good, counted.0, arguments.0.frames), (frames, frames, frames));
         assert!(trace.losses.is_empty());
     }
-    let (theirs, baseline) = (median(&mut theirs), "Rust, a byte and a frame at a time");
+    let (theirs, baseline) = (median(&mut theirs), "a byte and a frame at a time (Rust)");
     let bytes = stream.len() as f64 / frames as f64;
     for (work, ours) in [
         ("RKH: find, unescape and check frames", median(&mut cut)),
@@ -125,6 +125,6 @@ pub(crate) fn rkh_encode(plan: &Plan) {
         ours.push(start.elapsed().as_nanos() as f64 / plain.len() as f64);
         assert!(out[1..at] == stream[1..]);
     }
-    let baseline = "Rust, copy each and sum it";
+    let baseline = "copy each and sum it (Rust)";
     row("RKH: encode frames", baseline, median(&mut ours), median(&mut theirs));
 }

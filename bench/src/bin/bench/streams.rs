@@ -29,17 +29,17 @@ pub(crate) fn record(plan: &Plan) -> Result<()> {
     }
     let [read, event, stores, read_two, event_two, suspended, by_family, by_id] =
         found.map(|mut all| median(&mut all));
-    let counter = "Rust, read the counter";
+    let counter = "read the counter (Rust)";
     row("stream: an event of two fields", counter, event, read);
     row(
         "stream: an event of two fields",
-        "Rust, read the counter and store 32 bytes",
+        "read the counter and store 32 bytes (Rust)",
         event,
         stores,
     );
     row(
         "stream: the same, two threads at once",
-        "Rust, read the counter, two threads",
+        "read the counter, two threads (Rust)",
         event_two,
         read_two,
     );

@@ -29,6 +29,6 @@ pub(crate) fn systemview_decode(plan: &Plan) -> Result<()> {
     let (floor, ours) = (median(&mut floor), median(&mut ours));
     let speed = 1000.0 * stream.len() as f64 / expected.packets as f64 / ours;
     let work = format!("SystemView: decode to batches with all arguments ({speed:.0} MB/s)");
-    row(&work, "Rust, floor: read the packets", ours, floor);
+    row(&work, "floor: read the packets (Rust)", ours, floor);
     Ok(())
 }

@@ -22,7 +22,7 @@ pub(crate) fn text(plan: &Plan, file: &Path, folder: &Path) -> Result<()> {
             theirs.push(timed(Command::new(&printf).arg(file))? / events);
             ours.push(timed(Command::new(&program).args(arguments).arg(file))? / events);
         }
-        row(name, "C, one printf of nine fields", median(&mut ours), median(&mut theirs));
+        row(name, "one printf of nine fields (C)", median(&mut ours), median(&mut theirs));
     }
     Ok(())
 }
@@ -46,7 +46,7 @@ pub(crate) fn templates(plan: &Plan, file: &Path, folder: &Path) -> Result<()> {
         two.push(ours("2")? / events);
     }
     let (theirs, one) = (median(&mut theirs), median(&mut one));
-    row("`report -t`, five fields and a switch", "C, one printf of nine fields", one, theirs);
+    row("`report -t`, five fields and a switch", "one printf of nine fields (C)", one, theirs);
     row("the same on two threads", "on one", median(&mut two), one);
     Ok(())
 }

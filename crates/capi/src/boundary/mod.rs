@@ -116,7 +116,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char) -> &'a [u8] {
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
-/// A recorder in storage of the caller, which C sees as a structure of words.
+/// A recorder in memory that the caller provides; C sees a structure of words.
 #[repr(C)]
 pub(crate) struct Placed<T> {
     mark: u64,

@@ -34,7 +34,7 @@ const TRUNCATED_READ: c_int = 2;
 
 type Place<'a, T> = Option<&'a mut MaybeUninit<T>>;
 
-/// The output arguments of a reading function, checked.
+/// The checked output arguments of a reading function.
 struct Wanted<'a> {
     event: &'a mut MaybeUninit<posix_trace_event_info>,
     data: &'a mut [u8],
@@ -110,7 +110,7 @@ unsafe fn poll(trid: c_int, arguments: Arguments, sleep: &mut Option<Cancellable
         let (wanted, unavailable) = unsafe { arguments.check() }?;
         let stream = match handles::find(trid)? {
             Handle::Active(stream) => stream,
-            // A log has all its events already, so there is nothing to wait for.
+            // A log is complete, so this call never waits.
             Handle::Recorded(log) => {
                 let found = next_of_log(&log, wanted);
                 unavailable.write((!found).into());
@@ -143,7 +143,8 @@ fn asleep(stream: Arc<Controller>, seen: u32) -> CancellableSleep {
 /// Ends a sleep, and drops its reference to the stream.
 #[inline(never)]
 fn awake(sleep: CancellableSleep) {
-    // SAFETY: `asleep` created the pointer from an `Arc<Controller>`, and each sleep is freed once.
+    // SAFETY: `asleep` created the pointer from an `Arc<Controller>`, and `awake` runs once per
+    // sleep.
     drop(unsafe { Arc::from_raw(sleep.owner.cast::<Controller>()) });
 }
 

@@ -52,7 +52,7 @@ pub struct tw_shark_areas {
     /// Bytes for essential records, without which a decoder cannot read other records: 0, or at
     /// least 32.
     pub emergency: u32,
-    /// Address of the image in the target; 0 for the low 32 bits of its real address.
+    /// Address of the image in the target; 0 selects the low 32 bits of its real address.
     pub base_address: u32,
 }
 

@@ -50,8 +50,8 @@ pub struct tw_shark_status {
     pub busy: u64,
     /// Events with an invalid code: 0, or a command on the fast path.
     pub refused: u64,
-    /// Number of commands to continue in the next chunk while no chunk was linked. The commands are
-    /// not lost events.
+    /// Number of times that a command requested the next chunk, but no chunk was linked. These
+    /// commands are not lost events.
     pub no_successor: u64,
     /// Events that a cyclic chunk overwrote after it wrapped.
     pub overwritten: u64,
@@ -141,7 +141,8 @@ pub extern "C" fn tw_shark_log(
 /// Logs an event without checking its family's filter (`FAST_TRACER_LOGEVENT`). Readers ignore the
 /// second parameter of such records, because the kernel's fast path writes none.
 ///
-/// Ownership, errors and safety are as for `tw_shark_log`; code 0xFF is also TW_INVALID.
+/// Ownership, errors and safety are as for `tw_shark_log`; in addition, code 0xFF causes
+/// TW_INVALID.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_log_fast(
     trace: Option<&mut tw_shark>,

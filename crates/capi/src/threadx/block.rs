@@ -1,6 +1,5 @@
-//! The content of a ThreadX control block: a recorder for one of four kinds of targets. During the
-//! notification of a wrap, C uses a temporary control block, which contains a pointer to the
-//! recorder.
+//! The content of a ThreadX control block: a recorder for one of four kinds of targets. When C is
+//! notified of a wrap, it gets a temporary control block, which contains a pointer to the recorder.
 //!
 //! Unsafe: C gets a pointer to a recorder while a call on it is in progress.
 #![allow(unsafe_code)]
@@ -20,7 +19,7 @@ use crate::boundary::Placed;
 use crate::clock::CallerClock;
 use crate::code::Code;
 
-/// The C functions that a trace calls.
+/// The clock, the options and the callback of a trace in C.
 pub(super) struct Host {
     pub(super) clock: CallerClock,
     pub(super) options: Options,

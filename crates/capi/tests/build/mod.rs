@@ -20,7 +20,7 @@ pub(crate) const SANITIZERS: [&str; 3] =
     ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"];
 
 impl Link {
-    /// Returns the ways of linking that work with a compiler.
+    /// Returns the ways of linking that a compiler supports.
     pub(crate) fn all(compiler: &str) -> Vec<Self> {
         let watched = sanitizes(compiler).then_some(Self::Sanitized);
         [Self::Static, Self::Shared].into_iter().chain(watched).collect()

@@ -300,10 +300,10 @@ static void use_all(void)
 static void need_memory_after_fork(void)
 {
 #if defined __SANITIZE_ADDRESS__
-    skip("the sanitizer has no memory for children of several threads");
+    skip("with the sanitizer, the child of a process with threads cannot allocate");
 #elif defined __has_feature
 #if __has_feature(address_sanitizer)
-    skip("the sanitizer has no memory for children of several threads");
+    skip("with the sanitizer, the child of a process with threads cannot allocate");
 #endif
 #endif
 }

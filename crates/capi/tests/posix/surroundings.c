@@ -186,23 +186,75 @@ TEST(OWN_56)
     CHECK(address_space() - before < STREAM / 1024);
 }
 
-/* At its first event, the process cannot open the files of the streams. */
-TEST(OWN_57)
+static void limit_descriptors(rlim_t count)
 {
-    struct rlimit before, none;
-    trace_event_id_t id = POSIX_TRACE_UNNAMED_USER_EVENT;
-    int number = 0;
-    OK(getrlimit(RLIMIT_NOFILE, &before));
-    none = before;
-    none.rlim_cur = 3;
-    OK(setrlimit(RLIMIT_NOFILE, &none));
-    posix_trace_event(id, &number, sizeof number);
-    OK(setrlimit(RLIMIT_NOFILE, &before));
-    trace_id_t stream = started(NULL);
-    for (number = 1; number <= 10; number++)
-        posix_trace_event(id, &number, sizeof number);
-    for (number = 1; number <= 10; number++) {
+    struct rlimit limit;
+    OK(getrlimit(RLIMIT_NOFILE, &limit));
+    limit.rlim_cur = count;
+    OK(setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+enum { NONE_FREE = 3, SOME_FREE = 100 };
+
+static void record_numbers(int from, int to)
+{
+    for (int number = from; number <= to; number++)
+        posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, &number, sizeof number);
+}
+
+/* The stream contains the events 1 to 10. */
+static void read_ten(trace_id_t stream)
+{
+    for (int number = 1; number <= 10; number++) {
         CHECK(next_user(stream, &record));
         IS(number_in(&record), number);
     }
+}
+
+/* The process has no free descriptor at its first event, and later traces itself. */
+static void trace_later(void)
+{
+    limit_descriptors(NONE_FREE);
+    record_numbers(0, 0);
+    limit_descriptors(SOME_FREE);
+    trace_id_t stream = started(NULL);
+    record_numbers(1, 10);
+    read_ten(stream);
+}
+
+/* The process has no free descriptor at its first event, nor when another process begins to trace it. */
+static void be_traced_later(bool has_names)
+{
+    struct gate recorded = gate(), traced = gate();
+    pid_t child = forked();
+    if (child == 0) {
+        if (has_names)
+            type("defined while descriptors were free");
+        limit_descriptors(NONE_FREE);
+        record_numbers(0, 0);
+        pass(recorded);
+        await(traced);
+        record_numbers(0, 0);
+        limit_descriptors(SOME_FREE);
+        record_numbers(1, 10);
+        done();
+    }
+    await(recorded);
+    trace_id_t stream = tracing(child, NULL);
+    pass(traced);
+    finished(child);
+    read_ten(stream);
+    OK(posix_trace_shutdown(stream));
+}
+
+TEST(OWN_57)
+{
+    pid_t child = forked();
+    if (child == 0) {
+        trace_later();
+        done();
+    }
+    finished(child);
+    be_traced_later(false);
+    be_traced_later(true);
 }

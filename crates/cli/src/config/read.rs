@@ -95,6 +95,7 @@ impl Reader<'_> {
             }
             match pattern {
                 Some(pattern) => out.push((pattern, section)),
+                // The error about this pattern has already been reported.
                 None if table.contains_key(PATTERN) => {}
                 None => self.error(value.span(), "[[files]] needs a key 'pattern'"),
             }
@@ -104,6 +105,7 @@ impl Reader<'_> {
     /// Reads an entry of a section. `other` is an additional key that is allowed there.
     fn entry(&mut self, (key, value): Entry<'_, '_>, section: &mut Section, other: &str) {
         let name = key.get_ref().as_ref();
+        // A key that is the name of a format begins a table with the settings of this format.
         if let Some(format) = tracewell::format::by_name(name) {
             return self.format(format, value, section);
         }

@@ -61,7 +61,7 @@ fn is_foreground() -> bool {
 /// The recent rate of a count.
 #[derive(Debug)]
 pub(crate) struct Rate {
-    /// Pairs of a time since the start and the count at this time. All pairs except the first are
+    /// Samples of the count, each with its time since the start. All samples except the first are
     /// from the last [`WINDOW`].
     samples: VecDeque<(Duration, u64)>,
 }
@@ -73,8 +73,8 @@ impl Default for Rate {
 }
 
 impl Rate {
-    /// Adds the count at a time since the start. Returns the rate per second since the last sample
-    /// that is at least [`WINDOW`] old, or since the start.
+    /// Adds a sample: the count at `time`, which is the time since the start. Returns the rate per
+    /// second since the last sample that is at least [`WINDOW`] old, or since the start.
     pub(crate) fn at(&mut self, time: Duration, count: u64) -> u64 {
         self.samples.push_back((time, count));
         let is_old = |sample: &(Duration, u64)| time.saturating_sub(sample.0) >= WINDOW;

@@ -47,7 +47,8 @@ impl Pace {
         self.next.is_some()
     }
 
-    /// Shows the line that `text` returns for the time since the start, if an update is due.
+    /// If an update is due, shows the line that `text` returns. The argument of `text` is the time
+    /// since the start.
     pub(crate) fn update(&mut self, text: impl FnOnce(Duration) -> String) {
         let Some(next) = self.next else { return };
         let now = Instant::now();

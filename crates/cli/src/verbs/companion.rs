@@ -18,7 +18,7 @@ pub(crate) fn run(name: &str, arguments: &[OsString]) -> Result<Outcome, Failure
     }
 }
 
-/// Returns the path of the program in the folder of this program, if the program is there.
+/// Returns the path of the program if it is in the folder of this program.
 fn beside(name: &str) -> Option<PathBuf> {
     let folder = std::env::current_exe().ok()?.parent()?.to_owned();
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);

@@ -55,7 +55,7 @@ pub(crate) struct Events {
     #[arg(long, value_name = "inline|none|FILE", default_value = "inline")]
     losses: String,
 
-    /// Add the arguments as reports show them to JSON lines, as args_text
+    /// Add args_text to JSON lines: the arguments as reports show them
     #[arg(long)]
     decoded: bool,
 
@@ -97,10 +97,12 @@ impl Events {
             return Err(Failure::usage(message));
         }
         let inputs = self.input.inputs(&self.files);
+        // Any word except these two is the path of a file for the losses.
         let path = match self.losses.as_str() {
             "inline" | "none" => return Ok(self.write(&lines, None)),
             path => Path::new(path),
         };
+        // Two writers of one file would overwrite each other. `-` is the output of the events.
         if self.output.as_deref() == Some(path) || path == Path::new("-") {
             let message =
                 "--losses: expected inline, none, or a file other than that of the events";
@@ -131,6 +133,7 @@ impl Events {
                 let mut trace = read.map_err(|error| Failure::reading(error, path))?;
                 lines.selection.remark(&mut trace);
                 writer.remark(&mut trace);
+                // The output shows no losses, so a warning reports them.
                 if self.losses == "none" {
                     warn_of_losses(&mut trace);
                 }

@@ -75,8 +75,8 @@ fn signals_failed(error: io::Error) -> Failure {
     Failure::io(Path::new("signals"), &error)
 }
 
-/// Follows a growing file, or standard input for `-`, until it ends or a signal arrives. Calls
-/// `sink` for a new sink when the stream begins, and again if the file is replaced. Each sink must
+/// Follows a growing file, or standard input for `-`, until it ends or a signal arrives. Gets a
+/// sink from `sink` when the stream begins, and another one if the file is replaced. Each sink must
 /// select the events itself.
 pub(super) fn follow<'a>(
     files: &[PathBuf],
@@ -216,7 +216,7 @@ fn is_stdin(file: &Path) -> bool {
     file == Path::new("-")
 }
 
-/// Returns the file to follow. Fails if these arguments cannot be combined with following.
+/// Returns the file to follow. Fails if these arguments cannot be combined with `--follow`.
 fn followable<'f>(files: &'f [PathBuf], args: &InputArgs) -> Result<&'f Path, Failure> {
     let [file] = files else {
         return Err(Failure::usage("--follow: expected one trace, found several"));

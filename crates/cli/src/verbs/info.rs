@@ -51,6 +51,7 @@ impl Info {
                 None => {
                     let title = title(&self.files, &self.input, input.path());
                     let title = title.map_or_else(String::new, |title| title + "\n");
+                    // Without dates the zone has no effect, so an invalid zone is no error.
                     let zone = match trace.check_dates() {
                         Ok(()) => self.selection.zone().zone()?,
                         Err(_) => Zone::utc(),

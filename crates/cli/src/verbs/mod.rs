@@ -45,7 +45,7 @@ pub(crate) struct Made {
     pub(crate) files: usize,
     /// The worst outcome of all files.
     pub(crate) outcome: Outcome,
-    /// The first file of each run that failed, and the message of the failure.
+    /// The first file of each failed run, and the message of the failure.
     pub(crate) failures: Vec<(PathBuf, String)>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn for_each_file(
     };
     let mut configs = Configs::default();
     let each = if args.join { files.len() } else { 1 };
-    // Use at least 1, because `chunks` panics for 0, the length of an empty list.
+    // Use at least 1, because `files` can be empty, and `chunks` panics for 0.
     for run in files.chunks(each.max(1)) {
         // Use a closure, so that `?` ends the work on this file and not the loop.
         let mut done = || {

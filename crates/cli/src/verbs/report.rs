@@ -185,7 +185,7 @@ impl Report {
         })
     }
 
-    /// Refuses options that the layout babeltrace does not support.
+    /// Refuses options that the layout `babeltrace` does not support.
     fn refuse_in_babeltrace(&self, request: &Request) -> Result<(), Failure> {
         let args = &self.templated;
         let is_formed = args.time.is_some()
@@ -330,7 +330,7 @@ impl Report {
         }))
     }
 
-    /// Returns the form of times.
+    /// Returns the form in which times are shown.
     fn times(&self) -> Result<TimeForm, Failure> {
         let style = self.templated.time.unwrap_or(TimeStyle::Relative);
         style.form(self.selection.zone())

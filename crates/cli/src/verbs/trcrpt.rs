@@ -125,8 +125,8 @@ impl Trcrpt {
 
     fn try_run(&self) -> Result<Outcome, Failure> {
         self.refuse()?;
-        // Each of these flags replaces the report. If several options are given, the option that is
-        // checked first below applies.
+        // Each of these flags replaces the report. If several of them are given, the first one in
+        // this function applies.
         if self.selection.list_groups {
             return print_groups(None);
         }

@@ -269,7 +269,7 @@ fn a_recording_can_be_read_while_it_grows_and_survives_its_recorder() {
     let args = ["events", "--losses", "none", "trace.twl"];
     let events = tracewell().current_dir(folder.path()).args(args).output().unwrap();
     assert_eq!(events.stdout.split(|byte| *byte == b'\n').count(), 101);
-    // Only a recorder that has ended can have lost events.
+    // The recorder was killed before it closed the log, so events may be missing.
     let lost = fact(folder.path(), "trace.twl", "lost");
     assert_eq!(lost.as_deref(), Some("unknown number truncated"));
     assert!(stderr(&events).contains("the log was not closed"), "{}", stderr(&events));

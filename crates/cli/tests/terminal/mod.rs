@@ -54,8 +54,8 @@ impl Terminal {
     pub(crate) fn start(self, mut command: Command, input: Stdio) -> Session {
         let stream = || Stdio::from(self.line.try_clone().unwrap());
         let child = command.stdin(input).stdout(stream()).stderr(stream()).spawn().unwrap();
-        // Only the command has copies of `line` now, so reading ends with an error when it closes
-        // them.
+        // Now only the command has copies of `line`. When it closes them, reading ends with an
+        // error.
         Session { child, screen: self.screen, printed: Vec::new() }
     }
 }

@@ -64,8 +64,8 @@ impl Model {
     }
 
     /// Checks that every received byte is in the file or was counted as dropped, and that the file
-    /// of arrivals states both at their positions. After a write error, that file describes only
-    /// the bytes before the error.
+    /// of arrivals states the positions of both. After a write error, that file describes only the
+    /// bytes before the error.
     pub(super) fn check_stored(&self, stored: &Stored, dropped: u64) {
         let Stored { file, arrivals, result } = stored;
         assert_eq!(result.written, file.len() as u64);
@@ -77,6 +77,8 @@ impl Model {
             time = entry.time_ns;
             match entry.kind {
                 ArrivalKind::Bytes => {
+                    // The position of the entry must be correct, because the bytes of the file are
+                    // read there.
                     let bytes = &file[at as usize..][..entry.bytes as usize];
                     walk.take(bytes, &self.received);
                 }

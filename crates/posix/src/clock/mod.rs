@@ -23,8 +23,8 @@ use crate::sys;
 /// Maximum time in nanoseconds before a thread must renew its comparison.
 const MAX_PERIOD: u64 = 2_000_000;
 const MIN_PERIOD: u64 = MAX_PERIOD >> 8;
-/// A comparison counts as accurate if it predicted the next measured time with at most this error,
-/// in nanoseconds.
+/// Maximum error, in nanoseconds, with which an accurate comparison predicts the next measured
+/// time.
 const TOLERANCE: u64 = 500;
 /// Minimum and maximum duration of a rate measurement, in nanoseconds.
 const MEASURED: std::ops::Range<u64> = 100_000_000..1_000_000_000;
@@ -37,8 +37,8 @@ static RATE: Rate = Rate::new();
 static NARROWEST: AtomicU64 = AtomicU64::new(UNKNOWN);
 const UNKNOWN: u64 = u64::MAX;
 
-/// Returns the length of a tick in nanoseconds times 2^32, which controllers pass to traced
-/// processes, or 0 if the counter is not usable as a clock. The first call takes 10 ms.
+/// Returns the length of a tick in nanoseconds times 2^32, or 0 if the counter is not usable as a
+/// clock. Controllers pass this value to traced processes. The first call takes 10 ms.
 pub(crate) fn tick() -> u64 {
     static OWN: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
     *OWN.get_or_init(|| {
@@ -69,7 +69,7 @@ pub(crate) struct Comparison {
     counter: Cell<u64>,
     time: Cell<u64>,
     tick: Cell<u64>,
-    /// Number of ticks for which the comparison can be used.
+    /// The comparison can be used for this number of ticks.
     good_for: Cell<u64>,
     /// The same period in nanoseconds; 0 means [`MAX_PERIOD`].
     period: Cell<u64>,
@@ -100,8 +100,8 @@ impl Comparison {
         (passed < self.good_for.get()).then(|| self.after(passed))
     }
 
-    /// Returns the time at a number of ticks after the comparison. The product does not overflow,
-    /// because comparisons are used only for milliseconds.
+    /// Returns the time `ticks` ticks after the comparison. The product does not overflow, because
+    /// comparisons are used only for milliseconds.
     #[inline(always)]
     const fn after(&self, ticks: u64) -> u64 {
         self.time.get() + ((ticks * self.tick.get()) >> 32)
@@ -130,15 +130,17 @@ impl Comparison {
         self.counter.set(counter);
         self.time.set(time);
         self.tick.set(tick);
+        // `tick` is in nanoseconds times 2^32 per count, so the quotient is in counts.
         self.good_for.set((self.period.get() << 32) / tick);
         Some(time)
     }
 
-    /// Returns the period for which the new comparison can be used. The period is longer than the
-    /// last period if the last comparison predicted the time well, otherwise shorter.
+    /// Returns the period for which the new comparison can be used. The period grows if the last
+    /// comparison predicted the time well, and shrinks otherwise.
     fn next_period(&self, counter: u64, time: u64) -> u64 {
         let period = if self.period.get() == 0 { MAX_PERIOD } else { self.period.get() };
         let passed = counter.wrapping_sub(self.counter.get());
+        // A comparison from long ago says nothing about the present drift.
         if self.tick.get() == 0 || passed >= ((2 * MAX_PERIOD) << 32) / self.tick.get() {
             return period;
         }
@@ -177,11 +179,12 @@ impl Reading {
 /// first reading whose width is close to the smallest known width. Returns `None` if all readings
 /// were interrupted.
 ///
-/// No smallest width is known in the first comparison, so the narrowest of its readings is used. A
+/// The first call does not know the smallest width yet, so it uses its narrowest reading. A
 /// processor that has slowed down makes all readings wider, so the limit is raised after each
 /// failure.
 fn simultaneous(narrowest: &AtomicU64, mut read: impl FnMut() -> Reading) -> Option<(u64, u64)> {
     let known = narrowest.load(Relaxed);
+    // Allow a quarter more than the smallest width. An interrupt takes much longer.
     let limit = known.saturating_add(known / 4 + 1);
     let mut best: Option<Reading> = None;
     for _ in 0..READINGS {
@@ -244,7 +247,7 @@ impl Rate {
         if passed >= MEASURED.start {
             let ticks = counter.wrapping_sub(began[0]).max(1);
             let measured = ((u128::from(passed) << 32) / u128::from(ticks)) as u64;
-            // If the clock was set, or in the first measurement, the rate does not change.
+            // Keep the rate if the clock was set, or if no earlier call began the measurement.
             let near = measured.abs_diff(tick) < tick / 500;
             if near {
                 self.tick.store(measured, Relaxed);

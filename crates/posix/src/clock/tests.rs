@@ -40,8 +40,8 @@ impl Machine {
         Reading { before, time, after: self.counter.get() }
     }
 
-    /// Returns the timestamp of an event recorded now. If this requires a comparison, `lost(N)` is
-    /// the delays in reading N of the comparison.
+    /// Returns the timestamp of an event recorded now. If this requires a comparison, `lost(N)`
+    /// returns the delays of its reading N.
     fn stamp(&self, comparison: &Comparison, lost: impl Fn(u32) -> [u64; 2]) -> Option<u64> {
         comparison.predict(self.counter.get()).or_else(|| {
             let mut tries = 0..;

@@ -16,7 +16,7 @@ use tracewell_wire::posix::object::{self, ObjectHeader, State};
 use crate::clock;
 use crate::process::Process;
 use crate::registry::{self, Registry};
-use crate::sys;
+use crate::sys::{self, Errno};
 
 /// A stream that traces this process. Its memory begins one page after this structure.
 #[repr(C)]
@@ -43,16 +43,23 @@ static RETIRED: AtomicPtr<AttachedStream> = AtomicPtr::new(ptr::null_mut());
 const _: () = assert!(size_of::<AttachedStream>() <= sys::PAGE);
 
 /// Maps the stream in a slot.
+///
+/// # Errors
+/// Returns an error if the slot has another stream by now, or if a file cannot be opened or mapped.
 pub(super) fn attach(
     registry: &Registry,
     slot: usize,
     nonce: u64,
-) -> Option<NonNull<AttachedStream>> {
+) -> Result<NonNull<AttachedStream>, Errno> {
     static KEY: AtomicU64 = AtomicU64::new(1);
-    let reference = registry.reference(slot as u32).ok().filter(|found| found.nonce == nonce)?;
-    let (file, header) = registry.object(&reference).ok()?;
+    let reference = registry.reference(slot as u32)?;
+    if reference.nonce != nonce {
+        return Err(libc::ENOENT);
+    }
+    let (file, header) = registry.object(&reference)?;
     let words = header.geometry.total();
-    let page = sys::map_after_page(file.as_fd(), words)?.cast::<AttachedStream>();
+    let mapped = sys::map_after_page(file.as_fd(), words).ok_or(libc::ENOMEM)?;
+    let page = mapped.cast::<AttachedStream>();
     let key = KEY.fetch_add(1, Relaxed);
     let fences = !sys::register_recorder();
     let (retired, next) = (AtomicU64::new(0), AtomicPtr::new(ptr::null_mut()));
@@ -63,14 +70,14 @@ pub(super) fn attach(
         // SAFETY: the page was just mapped, and now contains a valid value.
         registry::enroll(unsafe { page.as_ref() }.words(), own);
     }
-    Some(page)
+    Ok(page)
 }
 
 /// Number of the last check of threads in [`unmap_retired`].
 static CHECKS: AtomicU64 = AtomicU64::new(0);
 
 /// Replaces the memory of a detached stream with private zeros. A thread that is still recording
-/// into the stream does no harm. [`unmap_retired`] unmaps the zeros later.
+/// into the stream does no harm. [`unmap_retired`] unmaps this memory later.
 pub(super) fn retire(stream: NonNull<AttachedStream>) {
     // SAFETY: the page contains a valid value, and remains mapped while the caller holds a `Using`.
     // In the child of a fork, no other thread can unmap it.
@@ -98,8 +105,8 @@ fn add_retired(stream: NonNull<AttachedStream>) {
     }
 }
 
-/// Unmaps the retired streams that no thread can use any more. `check` receives the number of the
-/// check and checks all threads; see [`ThreadState::all_idle_since`].
+/// Unmaps the retired streams that no thread can use any more. `check` receives the number of this
+/// check, and returns the result of [`ThreadState::all_idle_since`].
 ///
 /// If the kernel refuses memory barriers, the streams remain mapped.
 ///

@@ -78,6 +78,8 @@ pub(super) enum Found {
     All(Words, u64),
     /// The registry does not exist.
     Nothing,
+    /// The process has too many open files at this time.
+    Later,
 }
 
 /// Returns true if `area` is the page that all processes without an area share.
@@ -87,41 +89,59 @@ pub(super) fn is_page_of_all(area: *mut AtomicU64) -> bool {
 
 /// Finds or creates the area and the name space of this process, and maps them.
 pub(super) fn find(make: bool) -> Found {
-    let Ok(registry) = Registry::open(sys::user()) else { return Found::Nothing };
+    let failed = |error| if sys::lacks_descriptors(error) { Found::Later } else { Found::Nothing };
+    let registry = match Registry::open(sys::user()) {
+        Ok(registry) => registry,
+        Err(error) => return failed(error),
+    };
     let page = page_of_all(&registry);
-    // Read this before the search: a process that creates the area changes the generation
-    // afterwards.
+    // Read the generation before the search: a process that creates the area later changes the
+    // generation.
     let seen = page.map_or(0, |page| page[at::GENERATION].load(Acquire));
-    let found = Process::own().and_then(|own| own_area(&registry, own, make || page.is_none()));
+    let own = Process::own().ok_or(libc::ESRCH);
+    let found = own.and_then(|own| own_area(&registry, own, make || page.is_err()));
     match (found, page) {
-        (Some((area, names)), _) => Found::Own(area, names),
-        (None, Some(page)) => Found::All(page, seen),
-        (None, None) => Found::Nothing,
+        (Ok((area, names)), _) => Found::Own(area, names),
+        (Err(error), _) if sys::lacks_descriptors(error) => Found::Later,
+        (Err(_), Ok(page)) => Found::All(page, seen),
+        (Err(_), Err(error)) => failed(error),
     }
 }
 
-fn page_of_all(registry: &Registry) -> Option<Words> {
+fn page_of_all(registry: &Registry) -> Result<Words, Errno> {
     if ALL.load(Acquire).is_null() {
-        let words = sys::map_for_ever(registry.all().ok()?.as_fd(), AREA_WORDS)?;
+        let file = registry.all()?;
+        let words = sys::map_for_ever(file.as_fd(), AREA_WORDS).ok_or(libc::ENOMEM)?;
         // If two threads map the page at the same time, the second mapping is never used.
         let words = words.as_ptr().cast_mut();
         let _ = ALL.compare_exchange(ptr::null_mut(), words, AcqRel, Relaxed);
     }
-    mapped(&ALL, AREA_WORDS)
+    mapped(&ALL, AREA_WORDS).ok_or(libc::ENOMEM)
 }
 
-fn own_area(registry: &Registry, own: Process, make: bool) -> Option<(Words, Option<Words>)> {
+fn own_area(
+    registry: &Registry,
+    own: Process,
+    make: bool,
+) -> Result<(Words, Option<Words>), Errno> {
     let area = match registry.area(own) {
         Ok(area) => {
             complete_names(registry, &area);
             area
         }
-        Err(_) => make_area(registry, own, make)?.ok()?,
+        Err(error) if sys::lacks_descriptors(error) => return Err(error),
+        Err(_) => make_area(registry, own, make).ok_or(libc::ENOENT)??,
     };
-    let words = sys::map_for_ever(area.as_fd(), AREA_WORDS)?;
-    let names = registry.names(words[at::NAMES].load(Acquire)).ok();
+    // Open all files before the first is mapped, because mappings are never removed.
+    let mut nonce = [0];
+    sys::read_words(area.as_fd(), at::NAMES, &mut nonce);
+    let names = match registry.names(nonce[0]) {
+        Err(error) if sys::lacks_descriptors(error) => return Err(error),
+        names => names.ok(),
+    };
+    let words = sys::map_for_ever(area.as_fd(), AREA_WORDS).ok_or(libc::ENOMEM)?;
     let names = names.and_then(|file| sys::map_for_ever(file.as_fd(), NAMES_WORDS));
-    Some((words, names))
+    Ok((words, names))
 }
 
 /// Returns true if this process was created by `fork` and has no area of its own yet.
@@ -173,6 +193,8 @@ fn inherited(
 ) -> [u64; SLOTS] {
     let mut slots = [0; SLOTS];
     for (number, to) in slots.iter_mut().enumerate() {
+        // The stream of a slot may have ended, and a new stream may have its number. The nonce
+        // shows this.
         let nonce = slot(number);
         let stream = || {
             let reference = registry.reference(number as u32).ok()?;
@@ -231,6 +253,8 @@ pub(super) extern "C" fn before_fork() {
 pub(super) extern "C" fn in_child() {
     sys::keeping_errno(|| {
         let Some(local) = page() else { return };
+        // The comparison of the clocks and the process id are those of the parent, so renew them
+        // before any record.
         clock::after_fork();
         process::after_fork();
         local.forget();
@@ -254,12 +278,16 @@ fn inherits_streams() -> bool {
 
 extern "C" fn end() {
     let Some(local) = page() else { return };
-    let own = Process::own();
+    // In a child that has not recorded yet, the page still describes the parent.
     let shown = local.process.load(Relaxed) == u64::from(sys::process());
-    let (Some(own), true, true) = (own, shown, local.has_area()) else { return };
+    if !shown || !local.has_area() {
+        return;
+    }
+    let Some(own) = Process::own() else { return };
     let Ok(registry) = Registry::open(sys::user()) else { return };
     registry.remove_area(own);
     let slots = &local.area()[at::SLOTS..at::SLOTS + SLOTS];
+    // The names must survive if a controller can still read records with these ids.
     let traced = slots.iter().any(|slot| slot.load(Relaxed) != 0);
     if let (Some(words), false) = (mapped(&local.names, NAMES_WORDS), traced) {
         registry.remove_names(words[names::NONCE].load(Relaxed));

@@ -2,8 +2,8 @@
 //!
 //! A page contains the process's area, the generation of the area that was last seen, and the
 //! attached streams. A process without an area watches a page that all such processes of a user
-//! share. The page's generation changes when a controller has created an area for one of these
-//! processes. In a child process created by `fork`, the kernel fills this page with zeros, so the
+//! share. After a controller has created an area for one of these processes, it changes the page's
+//! generation. In a child process created by `fork`, the kernel fills this page with zeros, so the
 //! child searches for its own area.
 //!
 //! Each stream has a private page, followed by its memory. When a stream ends, its memory is
@@ -55,8 +55,8 @@ pub(crate) struct TracedProcess {
     area: AtomicPtr<AtomicU64>,
     /// The area's generation when `streams` was last updated.
     seen: AtomicU64,
-    /// The slots with an attached stream. A thread that has seen a stream in `streams` inserts its
-    /// slot before it stores `seen`.
+    /// The slots with an attached stream. A thread that has found a stream in `streams` inserts the
+    /// stream's slot before the thread stores `seen`.
     attached: SlotSet,
     /// User event ids below this limit are known to be defined.
     known: AtomicU64,
@@ -69,8 +69,7 @@ const _: () = assert!(size_of::<TracedProcess>() <= sys::PAGE);
 
 static LOCAL: AtomicPtr<TracedProcess> = AtomicPtr::new(ptr::null_mut());
 
-/// Runs when the program starts or the library is loaded, so that no signal handler has to do this
-/// work.
+/// Runs when the program starts or the library is loaded, so signal handlers need not do this work.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;
@@ -232,6 +231,8 @@ impl TracedProcess {
             Found::Own(area, names) => (area, names, None),
             Found::All(page, seen) => (page, None, Some(seen)),
             Found::Nothing => (&NO_AREA[..], None, Some(0)),
+            // Nothing is stored, so the next event searches again.
+            Found::Later => return self.has_area(),
         };
         if let Some(names) = names {
             // Store the name space first: a thread that sees the area then also sees the names.
@@ -261,7 +262,8 @@ impl TracedProcess {
         }
     }
 
-    /// Attaches and detaches streams until they match the area's generation.
+    /// Attaches and detaches streams, so that the streams match the area. Ends early if the process
+    /// has too many open files.
     fn attach_all(&self, using: &Using) {
         let area = self.area();
         let generation = area[at::GENERATION].load(Acquire);
@@ -274,14 +276,19 @@ impl TracedProcess {
             if nonce == 0 && known == 0 {
                 continue;
             }
-            let registry = registry.get_or_insert_with(|| Registry::open(sys::user()).ok());
+            let registry = match registry.get_or_insert_with(|| Registry::open(sys::user())) {
+                Ok(registry) => Some(&*registry),
+                // `seen` is not stored, so the next event tries again.
+                Err(error) if sys::lacks_descriptors(*error) => return,
+                Err(_) => None,
+            };
             // Any process that sweeps the registry removes the streams of dead controllers from the
             // registry.
             let announced = |registry: &Registry| {
                 let found = registry.reference(slot as u32);
-                found.is_ok_and(|reference| reference.nonce == nonce)
+                found.map_or_else(sys::lacks_descriptors, |reference| reference.nonce == nonce)
             };
-            if known == nonce && registry.as_ref().is_none_or(announced) {
+            if known == nonce && registry.is_none_or(announced) {
                 // The thread that attached the stream may not have inserted the slot yet. That
                 // thread may even be the one that this signal handler interrupts.
                 self.attached.insert(slot);
@@ -290,7 +297,10 @@ impl TracedProcess {
             let after = match (nonce, registry) {
                 _ if known == nonce => None,
                 (0, _) | (_, None) => None,
-                (nonce, Some(registry)) => attached::attach(registry, slot, nonce),
+                (nonce, Some(registry)) => match attached::attach(registry, slot, nonce) {
+                    Err(error) if sys::lacks_descriptors(error) => return,
+                    attached => attached.ok(),
+                },
             };
             self.exchange(slot, before, after);
         }
@@ -304,19 +314,23 @@ impl TracedProcess {
         after: Option<NonNull<AttachedStream>>,
     ) {
         let place = after.map_or(ptr::null_mut(), NonNull::as_ptr);
+        // Several threads may exchange this slot at the same time. Only one of them succeeds.
         let changed = self.streams[slot].compare_exchange(before, place, SeqCst, Relaxed).is_ok();
         if changed {
             inheritance::leave_stream(slot, &self.streams[slot]);
+            // Another thread may have inserted a stream since the exchange, so look again.
             if place.is_null() {
                 let is_empty = || self.streams[slot].load(SeqCst).is_null();
                 self.attached.remove_if(slot, is_empty);
             } else {
                 self.attached.insert(slot);
             }
+            // A thread or a handler may be using the old stream, so its memory is released later.
             if let Some(before) = NonNull::new(before) {
                 attached::retire(before);
             }
         } else if let Some(after) = after {
+            // No other thread has seen this stream, so its memory is released now.
             attached::discard(after);
         }
     }
@@ -357,7 +371,7 @@ pub(crate) fn define(name: &[u8]) -> Result<u32, sys::Errno> {
 }
 
 impl TracedProcess {
-    /// Discards the parent's streams, on kernels that do not wipe the page.
+    /// On kernels that do not wipe the page, discards the parent's streams.
     fn forget(&self) {
         self.process.store(0, Relaxed);
         self.area.store(ptr::null_mut(), Relaxed);
@@ -390,8 +404,8 @@ mod tests {
         let controller = Controller::create(0, &Attributes::default()).unwrap();
         controller.stream().start();
         record(UNNAMED, b"attaches the stream", false, 0);
-        // This is the state in which the handler finds the process if the interrupted thread has
-        // mapped and stored the stream and has not yet inserted its slot.
+        // A handler finds this state if it interrupts a thread that has mapped and stored the
+        // stream but has not yet inserted its slot.
         let local = page().unwrap();
         local.attached.clear();
         local.seen.store(0, Relaxed);

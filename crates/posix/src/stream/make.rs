@@ -36,15 +36,20 @@ impl Stream {
         let names = registry.names(names_nonce)?;
         let own = Process::own().ok_or(Error(libc::ENOMEM))?;
         let header = header_of(&attributes, names_nonce, own)?;
+        // A process of another user cannot open a descriptor of this process, so it needs a file.
         let in_file = target.user != sys::user();
         let object = make_memory(&registry, &header, in_file)?;
+        // The other user may truncate the file, so this process guards its accesses.
         let map = if in_file { Mapping::guarded } else { Mapping::new };
+        // Before the stream is announced, every failure must remove the file.
         let discard = || {
             if in_file {
                 registry.remove_object(header.nonce);
             }
         };
         let memory = map(object.as_fd(), header.geometry.total()).inspect_err(|_| discard())?;
+        // The content must be complete before the announcement: a traced process may attach at
+        // once.
         fill(&memory, &header, &attributes);
         let pool = Pool::trusted(memory.words(), header.geometry, header.policy);
         let inner = ControllerState::new(&pool);
@@ -70,6 +75,7 @@ impl Stream {
             log: log.map(Mutex::new),
             ended: AtomicBool::new(false),
         };
+        // The stream lists the process before the process can see the stream.
         registry::enroll(stream.memory.words(), stream.target);
         stream.show_to(&registry, stream.target, stream.header.nonce);
         Ok(stream)
@@ -82,10 +88,12 @@ impl Stream {
         let slot = area::at::SLOTS + self.number as usize;
         let mut present = [0];
         sys::read_words(area.as_fd(), slot, &mut present);
+        // The slot can already belong to a newer stream.
         if nonce == 0 && present[0] != self.header.nonce {
             return;
         }
         let _ = sys::write_words(area.as_fd(), slot, &[nonce]);
+        // The new generation makes the process look at its slots again.
         let _ = sys::write_words(area.as_fd(), area::at::GENERATION, &[sys::nonce()]);
     }
 
@@ -179,7 +187,7 @@ impl Target {
     /// Returns the nonce of the target's name space. Creates the target's area if necessary.
     fn names(&self, registry: &Registry) -> Result<u64, Error> {
         if self.is_own {
-            // This first attaches inherited streams.
+            // This call first attaches inherited streams.
             local::prepare();
         }
         let area = match registry.area(self.process) {

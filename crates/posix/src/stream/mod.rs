@@ -78,7 +78,7 @@ pub(crate) struct ControllerState {
     reader: Reader,
     cursor: Cursor,
     stop_requested: bool,
-    /// Time spans in which the stream was suspended; the last time span may still be open.
+    /// The intervals in which the stream was suspended; the last one may still be open.
     suspensions: VecDeque<(u64, u64)>,
     lost_reported: u64,
     displaced_reported: u64,

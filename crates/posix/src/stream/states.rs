@@ -41,8 +41,8 @@ pub enum FilterChange {
 /// stream is treated as empty, so that a malicious process cannot keep a reader busy.
 const MAX_RESTARTS: usize = 1 << 20;
 
-/// Minimum time in nanoseconds between a system event and the user events before and after it.
-/// A processor can read its counter too early, and a thread's clock has an error. This time exceeds
+/// Minimum time in nanoseconds between a system event and the user events before and after it. A
+/// processor can read its counter too early, and a thread's clock is not exact. This time exceeds
 /// both of these errors.
 const APART: u64 = 3000;
 
@@ -67,6 +67,7 @@ impl Stream {
     /// Records a system event with the current time if the stream is running.
     pub(crate) fn note(&self, inner: &ControllerState, id: u32, data: &[u8]) {
         if self.state() == State::Running {
+            // Keep this event apart from the user events before and after it.
             let stamp = apart(sys::realtime());
             self.system(inner, id, stamp, data);
             apart(stamp);
@@ -116,6 +117,7 @@ impl Stream {
         {
             *until = stamp;
         }
+        // Records of other threads must be later than the start record.
         apart(stamp);
         self.set_state(State::Running);
         self.wake_readers();
@@ -132,11 +134,14 @@ impl Stream {
         let stopped = self.word(at::STATE).compare_exchange(running, suspended, SeqCst, SeqCst);
         match stopped.map_err(State::of_code) {
             Ok(_) => {
+                // The clocks of threads differ slightly. The pause puts this record after all
+                // events before it.
                 let stamp = apart(sys::realtime());
                 self.system(inner, wire::STOP, stamp, &0_i32.to_ne_bytes());
                 inner.suspend_from(stamp);
                 self.wake_readers();
             }
+            // A full stream has stopped already. It must not restart when it becomes empty.
             Err(State::Full) => inner.stop_requested = true,
             Err(_) => {}
         }
@@ -166,6 +171,7 @@ impl Stream {
         let mut data = [0; 2 * EventSet::BYTES];
         data[..EventSet::BYTES].copy_from_slice(&old.bytes());
         data[EventSet::BYTES..].copy_from_slice(&new.bytes());
+        // The old filter decides if this event is recorded, so store the new filter afterwards.
         self.note(&inner, wire::FILTER, &data);
         self.store_filter(&new);
     }
@@ -182,6 +188,7 @@ impl Stream {
     /// # Ok::<(), tracewell_posix::Error>(())
     /// ```
     pub fn clear(&self) {
+        // Lock the log before the state, in the same order as the flusher.
         let mut log = self.log.as_ref().map(lock);
         let mut inner = self.inner();
         let (full, suspended) = (State::Full as u64, State::Suspended as u64);
@@ -233,8 +240,10 @@ impl Stream {
     /// restarts it.
     pub(crate) fn take(&self, inner: &mut ControllerState) -> Option<Record> {
         let pool = self.pool();
+        // Limit the restarts, because a malicious process can keep the stream full.
         for _ in 0..MAX_RESTARTS {
             match inner.reader.take(&pool) {
+                // A thread was recording this event while the stream stopped. It does not count.
                 Some(record) if inner.was_suspended(&record) => {}
                 Some(record) => return Some(record),
                 None if self.state() != State::Full => return None,
@@ -264,6 +273,7 @@ impl Stream {
     /// the filter suppresses it, and restarts the stream unless a stop was requested.
     fn restart(&self, inner: &mut ControllerState) -> Option<Record> {
         let now = sys::realtime();
+        // The exchange with 0 ensures that each timestamp is used once.
         let at = |index: usize| Some(self.word(index).swap(0, AcqRel)).filter(|stamp| *stamp != 0);
         let stopped = at(at::FULL_STAMP).unwrap_or(now);
         let first_lost = at(at::FIRST_LOST);
@@ -275,6 +285,7 @@ impl Stream {
             return stop;
         }
         if let Some(first_lost) = first_lost {
+            // Threads read the clock at different times. Keep the order stop, overflow, resume.
             self.system(inner, wire::OVERFLOW, first_lost.max(stopped).min(now), &[]);
             self.system(inner, wire::RESUME, now, &[]);
         }

@@ -39,8 +39,8 @@ fn map(
         None => (std::ptr::null_mut(), 0),
     };
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: without `over` the kernel chooses a free range. With `over`, the caller mapped the
-    // pages, and they contain only words, for which any value is valid.
+    // SAFETY: without `over` the kernel chooses a free range. With `over`, the pages belong to the
+    // caller and contain only words, which can have any value.
     let start = unsafe { libc::mmap(place, bytes, access, kind | fixed, fd, 0) };
     if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
 }

@@ -40,7 +40,7 @@ struct Door<'m, C, L> {
     wrong_codes: u32,
 }
 
-/// Runs the door, and sends its stream to the link block by block.
+/// Simulates the door, and passes its stream to `link` in blocks.
 pub(crate) fn run(link: impl FnMut(&[u8])) {
     let mut ticks = 0;
     let clock = || {

@@ -114,9 +114,11 @@ impl<'m> Channel<'m> {
     }
 
     fn reserve_in_pair(&mut self, moment: Moment, size: usize) -> Option<usize> {
+        // The mark of missed entries precedes the entry, so there must be room for both.
         let mark = if self.missed_here > 0 { OWN_2_SIZE } else { 0 };
         let Store::Alternate(pair) = &mut self.store else { return None };
         if !pair.filling().has_room(mark + size) {
+            // An entry that is longer than an empty buffer would switch buffers again and again.
             let ever_fits = MARKS + size + TAIL <= pair.filling().capacity();
             if !ever_fits || !pair.can_turn() {
                 self.miss();
@@ -128,6 +130,7 @@ impl<'m> Channel<'m> {
                 return None;
             }
         }
+        // After a switch, the mark is the first entry of the new buffer.
         self.mark_missed(moment);
         self.buffer()?.reserve(size)
     }
@@ -140,17 +143,19 @@ impl<'m> Channel<'m> {
     }
 
     /// Switches to the other buffer and leaves the full buffer to be drained. Returns false if the
-    /// log is full, so that the channel must stop.
+    /// log is full and the channel must stop.
     fn turn(&mut self, moment: Moment) -> bool {
         let Store::Alternate(pair) = &mut self.store else { return false };
         self.log_used += pair.filling().filled().len() as u64;
         let capacity = pair.filling().capacity() as u64;
+        // The next buffer may become full, so the log needs room for a whole buffer.
         let log_is_full = self.options.log_size.is_some_and(|size| self.log_used + capacity > size);
         if log_is_full && self.options.log_full == LogFull::Stop {
             return false;
         }
         pair.turn();
         if log_is_full {
+            // In a circular log, this buffer goes to the beginning of the log.
             pair.filling().starts_over = true;
             self.log_used = self.header_length;
             self.counts.log_wraps += 1;
@@ -213,6 +218,7 @@ impl<'m> Channel<'m> {
         if let (lost @ 1.., Some(oldest)) = (ring.lost(), ring.oldest(self.memory)) {
             let context = Context { cpu: oldest.head.cpu, tid: None, pid: None };
             let mark = Record::buffer_wrap(self.env, ring.laps, lost);
+            // The first bytes of the memory are reserved for this mark.
             self.write(0, Moment { context, tick: oldest.head.tick }, &mark, OWN_2_LENGTH);
         }
     }
@@ -234,6 +240,8 @@ impl<'m> Channel<'m> {
             Store::Alternate(pair) => {
                 pair.waiting(stopped).map(|buffer| (buffer.filled(), buffer.starts_over))?
             }
+            // The entries of these two can still be overwritten or extended until the channel
+            // stops.
             Store::Single(buffer) => {
                 (stopped && !buffer.filled().is_empty()).then(|| (buffer.filled(), false))?
             }

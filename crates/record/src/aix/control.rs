@@ -90,6 +90,7 @@ impl<'m, C> Trace<'m, C> {
         let heading = heading.map_err(|_| StartError::TextsTooLong)?;
         let conversion = Entry::generic_length(env, TimeConversion::BYTES);
         let conversion = Frame::size(conversion.unwrap_or_default());
+        // The first entries of a trace: heading, time conversion, TRACE ON.
         let first = Frame::size(heading) + conversion + OWN_1_SIZE;
         let smallest = TAIL + first.max(MARKS + OWN_2_SIZE);
         if Store::capacity(options.mode, length) < smallest {
@@ -178,12 +179,14 @@ impl<'m, C: Clock> Trace<'m, C> {
             header_length: header_length as u64,
             missed_here: 0,
         };
+        // The log of one CPU accompanies a base log, and only the base log contains the heading.
         if !options.per_cpu {
             self.put_heading(&mut channel, moment);
         }
         if !options.deferred {
             channel.switch_on(moment);
         }
+        // Keep the channel only now: the calls above need `self` and the channel at the same time.
         self.channels[number as usize] = Some(channel);
         Ok(number)
     }
@@ -239,8 +242,8 @@ impl<'m, C: Clock> Trace<'m, C> {
     /// `channel` can include one flag. With [`DISCARDBUFS`], the call discards and counts the
     /// entries that are not drained yet. With [`SERIAL`], the call completes only after all data
     /// are drained to the log. No call blocks, so before that the call returns
-    /// [`ControlError::Draining`]. The caller drains the buffers and calls again (our decision).
-    /// Stopping a channel twice is not an error.
+    /// [`ControlError::Draining`]. The caller must then drain the buffers and call again; this rule
+    /// is our own. Stopping a channel twice is not an error.
     ///
     /// # Errors
     /// [`ControlError::Flags`], [`ControlError::NotStarted`], [`ControlError::Draining`].

@@ -162,7 +162,7 @@ fn generic(hook: HookWord, stamped: bool) -> HookWord {
     }
 }
 
-/// Pads the words of a macro to five words with 0. More than five words cause a compile-time error.
+/// Pads the words of a macro with 0 to five words. More than five words cause a compile-time error.
 fn five<const N: usize>(words: [u32; N]) -> [u32; 5] {
     const { assert!(N <= 5, "an entry has at most five data words") };
     let mut five = [0; 5];

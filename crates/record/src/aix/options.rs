@@ -2,8 +2,8 @@
 //!
 //! Flags in brackets are flags of AIX's `trace` command. The AIX documentation defines the flag
 //! syntax, the three modes and the lists. Two facts are from memory and unverified: the flag `-s`,
-//! and that a base log accompanies the logs of single CPUs. It is our decision which entries only
-//! the base log contains.
+//! and that a base log accompanies the logs of single CPUs. We decided which entries only the base
+//! log contains.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Env, HookId, TimeConversion};
@@ -120,7 +120,7 @@ impl EventList<'_> {
     }
 }
 
-/// The behaviour of the recorder if the log may be too small for the next buffer.
+/// The behaviour of the recorder if the next buffer may not fit into the log.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum LogFull {
     /// The log wraps: it continues at its start.

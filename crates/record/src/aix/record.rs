@@ -56,12 +56,12 @@ impl Record<'_> {
         written.ok().map(|_| ())
     }
 
-    /// Creates an entry of the trace itself with one data word.
+    /// Creates one of the trace's own entries, with one data word.
     pub(super) fn own_1(env: Env, id: HookId, word: u64) -> Self {
         Self::Plain { hook: own_hook(env, id, 1), words: [word_of(env, word), 0, 0, 0, 0] }
     }
 
-    /// Creates an entry of the trace itself with two data words.
+    /// Creates one of the trace's own entries, with two data words.
     pub(super) fn own_2(env: Env, id: HookId, words: [u64; 2]) -> Self {
         let [a, b] = words.map(|word| word_of(env, word));
         Self::Plain { hook: own_hook(env, id, 2), words: [a, b, 0, 0, 0] }

@@ -40,7 +40,7 @@ impl<F: FnMut() -> u64> Clock for F {
     }
 }
 
-/// A clock with a different valid mask.
+/// A clock with another mask of valid bits.
 ///
 /// ```
 /// use tracewell_record::clock::{Clock, Masked};
@@ -50,7 +50,7 @@ impl<F: FnMut() -> u64> Clock for F {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Masked<C> {
-    /// The underlying clock.
+    /// The underlying clock, which counts in at least the bits of the mask.
     pub clock: C,
     /// The mask of valid bits in a reading.
     pub mask: u64,

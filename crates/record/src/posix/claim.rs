@@ -4,11 +4,11 @@
 //! A writer **owns** a packet while its owner number is in the packet's header. As long as there
 //! are enough packets, each thread owns a packet **exclusively** from one event to the next, and
 //! stores records in it without locked instructions. Once [`SHARE_NEW_FROM`] packets are open, new
-//! threads **share** packets. For each record, a thread takes a packet without an owner by an
-//! atomic exchange, and gives the packet back afterwards. So idle threads own at most
-//! [`SHARE_NEW_FROM`] packets, and no thread delays another, because a thread skips packets that
-//! have an owner. If a thread dies while it stores a record, one packet is blocked. The packet
-//! stays blocked until another thread needs a packet and notices that the owner is dead.
+//! threads **share** packets. For each record, a thread takes an unowned packet with an atomic
+//! exchange, and then gives it back. So idle threads own at most [`SHARE_NEW_FROM`] packets, and no
+//! thread delays another, because a thread skips packets that have an owner. If a thread dies while
+//! it stores a record, one packet is blocked. The packet stays blocked until another thread needs a
+//! packet and notices that the owner is dead.
 //!
 //! A claim examines each packet once, so its time is bounded. If other threads are faster, the
 //! writer repeats the claim, at most [`MAX_ATTEMPTS`] times. After that, the event is lost and
@@ -27,7 +27,7 @@ use crate::stream::sync::{Ordering, fence};
 const SHARE_NEW_FROM: u32 = if cfg!(all(loom, test)) { 1 } else { EXTRA_PACKETS / 4 };
 /// If at least this many packets are open, every thread whose packet is full shares packets.
 const SHARE_ALL_FROM: u32 = if cfg!(all(loom, test)) { 2 } else { EXTRA_PACKETS / 2 };
-/// Maximum number of attempts per claim while other threads are faster.
+/// Maximum number of attempts per claim. An attempt fails if other threads are faster.
 const MAX_ATTEMPTS: usize = 16;
 /// Maximum number of owners that one claim checks; each check is a system call.
 const MAX_LIVENESS_CHECKS: usize = 8;
@@ -144,6 +144,7 @@ impl Pool<'_> {
         }
         let state = self.head(packet, head::STATE).load(Ordering::Acquire);
         let same = opened.is_none_or(|opened| opened == state >> 2);
+        // Before it was taken, the packet may have been closed, or opened again by another thread.
         if state & TAG == OPEN && same && self.resume(packet, state >> 2, claim) {
             return true;
         }
@@ -165,7 +166,7 @@ impl Pool<'_> {
     fn resume(&self, packet: usize, opened: u64, claim: &Claim<'_>) -> bool {
         let (words, order) = split(self.head(packet, head::COMMITTED).load(Ordering::Acquire));
         let last = self.head(packet, head::LAST).load(Ordering::Relaxed);
-        // If the count belongs to an earlier opening, no record was stored since this opening.
+        // If the count is from an earlier opening, no record has been stored since this opening.
         let (words, last) = if order == opened as u32 { (words, last) } else { (0, 0) };
         claim.cursor.enter(&self.geometry(), packet, opened, words, last);
         if claim.cursor.has_room(claim.words) && not_before(claim.stamp, last) >= last {

@@ -1,8 +1,7 @@
 //! A thread's private write position in a packet, and the code that stores a record there.
 //!
-//! The cursor alone determines the address of the next store, independent of shared memory. So
-//! another process can corrupt the data that a reader sees, but not the addresses that writers
-//! store to.
+//! The address of the next store depends only on the cursor, not on shared memory. So another
+//! process can corrupt the data that a reader sees, but not the addresses that writers store to.
 
 use core::cell::Cell;
 
@@ -129,8 +128,8 @@ impl Cursor {
         (self.packet.get() as usize, self.opened.get())
     }
 
-    /// Enters a packet; the next record follows its first `used` words. `last` is the timestamp of
-    /// its last record.
+    /// Moves the cursor to a packet. The next record follows the first `used` words of the packet.
+    /// `last` is the timestamp of its last record.
     pub(super) fn enter(
         &self,
         geometry: &Geometry,
@@ -230,8 +229,8 @@ impl Cursor {
             return;
         };
         last.store(stamp, Ordering::Relaxed);
-        // Store the order number that the packet got when it was opened together with the count, so
-        // that the next owner recognises an old count.
+        // Store the count together with the order number from the packet's opening, so that the
+        // next owner recognises an old count.
         let used = join((end - self.start.get()) as u32, self.opened.get() as u32);
         // Release: a reader that loads this value with acquire sees all words stored before the
         // release store.

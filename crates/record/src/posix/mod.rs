@@ -9,9 +9,9 @@
 //! thread ever waits. If a thread stops or dies while it stores a record, that record never becomes
 //! visible, and other threads skip the packet.
 //!
-//! Some threads own a packet exclusively from one event to the next. If there are many threads, the
-//! others share packets: each takes a packet for one record and gives it back. So a stream supports
-//! any number of threads; only the number of records being stored at the same time is limited.
+//! Some threads keep a packet for themselves between events. If there are many threads, the others
+//! share packets: each takes a packet for one record and gives it back. So a stream supports any
+//! number of threads; only the number of records being stored at the same time is limited.
 //!
 //! A packet is *free*, *open* (being filled) or *closed* (full). When the reader has removed all
 //! records of a closed packet, it frees the packet. If more packets are closed than the stream's
@@ -24,15 +24,21 @@
 //! | `cursor` | the write position of a thread in a packet; stores a record there |
 //! | `claim` | how writers get and close packets: exclusive, shared, displaced, inherited |
 //! | `writer` | stores a record, in a new packet if necessary |
+//! | `interruption` | lets a test run writers between two packets of a reader's pass |
 //! | `reader` | removes records in timestamp order |
 //! | `waiting` | how a writer learns that a reader waits |
 //! | `model` | checks the protocol with a model checker |
+//! | `interleaving` | tests the order of events with such writers |
 //!
 //! Each file uses only the files above it. The caller owns the memory; `tracewell-posix` shares it
 //! between processes. `docs/posix-design.md` defines the terms and gives the reasons.
 
 mod claim;
 mod cursor;
+#[cfg(all(test, not(loom), feature = "std"))]
+mod interleaving;
+#[cfg(all(test, not(loom), feature = "std"))]
+mod interruption;
 #[cfg(all(loom, test))]
 mod model;
 mod pool;

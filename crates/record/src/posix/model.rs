@@ -56,7 +56,7 @@ fn push(cursor: &Cursor, pool: &Pool<'_>, owner: u64, number: u64) -> Result<(),
     push_at(cursor, pool, owner, number, 100 + number)
 }
 
-/// Returns the numbers of up to `max` events that a reader finds.
+/// Lets a reader take up to `max` events, and returns their numbers.
 fn read(reader: &mut Reader, pool: &Pool<'_>, max: usize) -> Vec<u64> {
     let mut numbers = Vec::new();
     for _ in 0..max {
@@ -201,7 +201,7 @@ fn a_clock_that_is_set_back_leaves_a_thread_in_order() {
     });
 }
 
-/// Packet 0 has an exclusive owner. Packet 1 is shared by a thread that must continue in packet 2,
+/// Packet 0 has an exclusive owner. A thread shares packet 1, and then must continue in packet 2,
 /// which contains a later record of another thread.
 #[test]
 fn a_thread_that_shares_packets_stays_in_order() {
@@ -324,7 +324,7 @@ fn a_packet_is_freed_or_displaced() {
     });
 }
 
-/// The kernel has rejected memory barriers, so that writers execute fences.
+/// The kernel has rejected memory barriers, so writers execute fences instead.
 #[test]
 fn a_reader_that_waits_is_woken_or_finds_the_record() {
     check(|| {

@@ -16,8 +16,8 @@
 //! | latest closed timestamp | a writer that closes | relaxed (6) | a writer that opens |
 //!
 //! 1. The new owner sees what the previous owner stored.
-//! 2. The word contains the order number that the packet got when it was opened, so that the word
-//!    cannot be mistaken for the count of another opening.
+//! 2. The word contains the order number that the packet got when it was opened, so it cannot be
+//!    mistaken for a count from an earlier use of the packet.
 //! 3. Acquire before the copy; after the copy, an acquire fence followed by a relaxed load.
 //! 4. A thread that sees the order number of an opened packet also sees, as closed, the packets
 //!    that the opener had closed before. The reader loads the number before its pass.
@@ -158,6 +158,7 @@ impl<'a> Pool<'a> {
         let mut sums = [0_u64; 2];
         for packet in 0..self.used() {
             let word = |word| self.head(packet, word).load(Ordering::Relaxed);
+            // The controller's packets have an owner that never dies.
             let sum = &mut sums[usize::from(word(head::OWNER) == IMMORTAL_OWNER)];
             *sum = sum.wrapping_add(word(head::COMMITTED));
         }
@@ -174,6 +175,7 @@ impl<'a> Pool<'a> {
                 OPEN => survey.open += 1,
                 CLOSED => {
                     survey.closed += 1;
+                    // The writer stores the order before the state, so the order is valid here.
                     let order = self.head(packet, head::CLOSED).load(Ordering::Relaxed);
                     if order < first {
                         first = order;

@@ -49,7 +49,8 @@ pub struct Record {
     pub thread: u64,
 }
 
-/// Maximum number of double passes without a result; these happen only while packets keep changing.
+/// Maximum number of double passes without a result. Such passes occur only while packets keep
+/// changing.
 const MAX_PASSES: usize = 8;
 
 /// The state of reading one packet. Positions are in words from the packet's start.
@@ -97,8 +98,8 @@ pub struct Reader {
     /// A queue of the packets that have records, each with the timestamp of its next record. An
     /// entry whose timestamp is not the packet's key is obsolete.
     next: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Among the closed packets with records: the packet that was closed first, and the order
-    /// number that it got then.
+    /// Order number and index of the packet that was closed first, among the closed packets with
+    /// records.
     first_closed: Option<(u64, u32)>,
     /// The reader leaves records later than this for the next double pass.
     cutoff: u64,
@@ -251,6 +252,8 @@ impl Reader {
         // ignored in this pass.
         let order = pool.word(at::ORDER).load(Ordering::Acquire);
         for packet in 0..pool.used() {
+            #[cfg(all(test, not(loom)))]
+            super::interruption::before_packet();
             let Some(source) = self.sources.get_mut(packet) else { break };
             let state = pool.head(packet, head::STATE).load(Ordering::Acquire);
             let occupied = Pool::occupied(state).filter(|(opened, _)| *opened <= order);
@@ -266,7 +269,7 @@ impl Reader {
             }
             let committed = pool.head(packet, head::COMMITTED).load(Ordering::Acquire);
             let (words, order) = split(committed);
-            // Ignore the count if it was stored before the packet was opened this time.
+            // Ignore the count if it was stored before the packet was last opened.
             if order == opened as u32 {
                 source.end = words.min(pool.geometry().packet_words) as usize;
             }
@@ -295,11 +298,13 @@ impl Reader {
         let key = self.next_stamp(pool, packet);
         let Some(source) = self.sources.get_mut(packet) else { return };
         source.key = key;
+        // A closed packet gets no further records, so it is completely read.
         let read = source.closed != 0 && source.at >= source.end;
         if let Some(mut first) = self.next.peek_mut()
             && first.0.1 as usize == packet
         {
             match key {
+                // `PeekMut` restores the order of the queue when it is dropped.
                 Some(stamp) => first.0.0 = stamp,
                 None => _ = PeekMut::pop(first),
             }
@@ -376,9 +381,11 @@ impl Reader {
         let words = pool.packet(packet, at, end);
         let [first, stamp, address, thread, ..] = words else { return None };
         let mut head = RecordHeader::unpack(load(first));
+        // The length is from shared memory and can be wrong, so `get` checks it.
         let data = words.get(RECORD_WORDS..head.words())?;
         self.record.clear();
         self.record.extend(data.iter().map(load));
+        // System records belong to the stream, not to a process.
         if head.flags & FLAG_SYSTEM != 0 {
             head.process = 0;
         }

@@ -53,3 +53,34 @@ impl Pool<'_> {
         self.word(at::WAITERS).swap(0, Ordering::SeqCst) != 0
     }
 }
+
+#[cfg(all(test, not(loom), feature = "std"))]
+mod tests {
+    use std::vec::Vec;
+
+    use tracewell_wire::posix::StreamPolicy;
+    use tracewell_wire::posix::object::Geometry;
+
+    use super::*;
+    use crate::stream::sync::AtomicU64;
+
+    /// Without barriers and fences, a reader would sleep in spite of an event about once in two
+    /// million events. `model` shows that the fences suffice.
+    #[test]
+    fn a_reader_whose_barriers_are_refused_requests_fences_and_waits_for_earlier_stores_once() {
+        let geometry = Geometry::for_promise(4096, 64).unwrap();
+        let memory: Vec<_> = (0..geometry.total()).map(|_| AtomicU64::new(0)).collect();
+        let pool = Pool::new(&memory, geometry, StreamPolicy::UntilFull).unwrap();
+        let has_fences = || pool.word(at::FENCES).load(Ordering::Relaxed) != 0;
+        assert!(!pool.may_have_waiter(false));
+        pool.announce_reader(|| true, || panic!("the writers executed a barrier"));
+        assert!(pool.may_have_waiter(false) && !has_fences());
+        assert!(pool.withdraw_readers() && !pool.withdraw_readers());
+        let mut waited = 0;
+        for _ in 0..3 {
+            pool.announce_reader(|| false, || waited += 1);
+            assert!(has_fences() && pool.may_have_waiter(false));
+        }
+        assert_eq!(waited, 1);
+    }
+}

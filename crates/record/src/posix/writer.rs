@@ -4,7 +4,7 @@
 //! holds:
 //!
 //! * It follows the thread's last record in the same packet.
-//! * It is in a packet that was opened after the packet of the last record was closed.
+//! * It is in a packet that was opened only after the packet of the last record had been closed.
 //! * Its timestamp is later than the last record's timestamp. A reader that does not see the last
 //!   record in its current pass leaves both records for the next pass ([`Pool::after`]).
 //!
@@ -110,8 +110,8 @@ impl Cursor {
 impl Pool<'_> {
     /// Returns a timestamp for a record whose thread stored its last record in another packet.
     /// `last` is the timestamp of that last record. Unless the clock was set back, the result is
-    /// later than `last` and not before `stamp`. If a reader may miss the last record in its
-    /// current pass, the result is also later than that reader's cutoff.
+    /// later than `last` and not before `stamp`. If a reader's current pass may miss the last
+    /// record, the result is also later than the cutoff of that reader.
     pub fn after(&self, stamp: u64, last: u64) -> u64 {
         // Pairs with the reader's fence: either the reader sees what this thread stored, or this
         // thread sees the reader's cutoff.

@@ -19,6 +19,7 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
                     field.field_type.bytes(settings).is_some() && !is_half(field.field_type)
                 })
         };
+        // Check all arguments before `begin`, so that no part of a refused record is written.
         if !numbers(event) {
             return Outcome::Refused(Refusal::Arguments);
         }
@@ -32,7 +33,7 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
     /// by one to the returned record.
     ///
     /// # Errors
-    /// If the event is not recorded, returns the outcome.
+    /// Returns the [`Outcome`] if the event is not recorded.
     #[inline]
     pub fn begin(&mut self, event: &Event, about: About) -> Result<Record<'_, 'm, C, B>, Outcome> {
         let table = self.options.table;
@@ -55,7 +56,7 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
     /// Begins the record of user event number `index`, counted from 0 (`RKH_TRC_USR_BEGIN`).
     ///
     /// # Errors
-    /// If the event is not recorded, returns the outcome.
+    /// Returns the [`Outcome`] if the event is not recorded.
     pub fn begin_user(&mut self, index: u8) -> Result<Record<'_, 'm, C, B>, Outcome> {
         let table = self.options.table;
         let Some(code) = table.user_code(index) else {

@@ -13,8 +13,8 @@
 //! not even assertions, until the program opens filters. Older versions record all events.
 //!
 //! The names are the framework's: a filter that is *on* suppresses records, and a filter that is
-//! *off* passes them. We assume that the functions of older versions treat a group's bit like the
-//! functions of newer versions.
+//! *off* passes them. We assume that the functions of older versions treat the bit of a group as
+//! those of newer versions do.
 //!
 //! The recorder does not reproduce known bugs of the framework: numbers beyond the end of a table
 //! change nothing, and no event id stands for all events.
@@ -106,6 +106,7 @@ impl<'m> Filters<'m> {
         signals.fill(0);
         let mut starts = [0; 8];
         let mut next = 0;
+        // As in the framework, the events of each group begin at a byte boundary.
         for (start, group) in starts.iter_mut().zip(table.groups) {
             *start = next;
             next += group.events.div_ceil(8);
@@ -114,6 +115,7 @@ impl<'m> Filters<'m> {
             table,
             kinds,
             set_passes: table.dialect >= Dialect::V2_4_4,
+            // A signal has 1 to 4 bytes. The clamp keeps the shift below 32 bits.
             largest_signal: u32::MAX >> (32 - 8 * u32::from(settings.signal.clamp(1, 4))),
             groups: 0,
             starts,
@@ -206,6 +208,8 @@ impl<'m> Filters<'m> {
     pub fn code(&mut self, code: u8, filter: Filter) -> bool {
         let Some((group, number)) = self.table.place(code) else { return false };
         let (event, set) = (self.event_bit(group, number), self.set(filter));
+        // An event passes only if its group passes, too. Suppressing an event leaves the group as
+        // it is.
         if filter == Filter::Off {
             self.group(group, filter);
         }

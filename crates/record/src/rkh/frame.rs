@@ -40,6 +40,7 @@ pub trait Buffer {
     /// Moves as many bytes as fit to `out` and returns their number (`rkh_trc_getWholeBlock`).
     fn read(&mut self, out: &mut [u8]) -> usize {
         let mut count = 0;
+        // A block ends at the end of the buffer's memory, so a stream that wraps has two blocks.
         while let Some(free) = out.get_mut(count..).filter(|free| !free.is_empty()) {
             let block = self.block(free.len());
             if block.is_empty() {

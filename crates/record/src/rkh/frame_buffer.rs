@@ -63,6 +63,7 @@ impl Buffer for FrameBuffer<'_> {
             self.ring.store(byte);
             self.stored += 1;
         } else {
+            // The frame does not fit. `end` discards it as a whole.
             self.full = true;
         }
     }

@@ -84,9 +84,11 @@ impl Compiled {
 
     /// Returns true if records with this code are compiled in.
     pub(super) fn has(&self, code: u8, table: &Table) -> bool {
+        // The table has one bit for each of the 256 codes, in words of 32 bits.
         let left_out = self.left_out.get(usize::from(code >> 5)).copied().unwrap_or(0);
         let asked = match table.place(code) {
             _ if left_out >> (code & 31) & 1 != 0 => return false,
+            // Assertions have a switch of their own, although they belong to a group.
             _ if table.assertion.is_some_and(|event| event.code == code) => switches::ASSERT,
             Some((ids::USR_GROUP, _)) => switches::USER_TRACE,
             Some((ids::MP_GROUP, _)) => switches::MP | switches::ALL_GROUPS,

@@ -72,6 +72,7 @@ impl<'m> Ring<'m> {
     #[inline]
     pub(super) fn block(&mut self, most: usize, stored: usize) -> &[u8] {
         let start = self.before_input(stored);
+        // If the data is longer than the part before the input, it wraps.
         let wrap = if start < self.length { self.memory.len() } else { 0 };
         let start = start + wrap - self.length;
         let count = most.min(self.length).min(self.memory.len() - start);

@@ -20,11 +20,11 @@ pub enum Outcome {
 pub enum Refusal {
     /// The dialect has no such event or no record of this kind.
     NotInDialect,
-    /// The number or the types of the arguments do not match the event. If the record was being
-    /// written in steps, it was aborted; with a [`StreamBuffer`](super::StreamBuffer), decoders see
-    /// and count the aborted frame.
+    /// The number or the types of the arguments do not match the event. A record that was being
+    /// written in steps is aborted. With a [`StreamBuffer`](super::StreamBuffer), decoders see and
+    /// count the aborted frame.
     Arguments,
-    /// A string contains a NUL byte, or a memory argument has more than 255 bytes. If the record
-    /// was being written in steps, it was aborted, as with [`Refusal::Arguments`].
+    /// A string contains a NUL byte, or a memory argument has more than 255 bytes. A record that
+    /// was being written in steps is aborted, as with [`Refusal::Arguments`].
     Text,
 }

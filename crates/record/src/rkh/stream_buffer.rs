@@ -3,7 +3,7 @@
 //! When the ring is full, each new byte overwrites the oldest byte. After an overrun, the ring
 //! contains the newest bytes, and the link continues at an arbitrary position, possibly between an
 //! escape and the byte after it. The decoder then finds a gap in the sequence numbers. It also
-//! finds one damaged frame, unless the overwritten bytes begin and end between frames.
+//! finds one damaged frame, unless only whole frames were overwritten.
 
 use tracewell_wire::rkh::{ESCAPE, FLAG};
 

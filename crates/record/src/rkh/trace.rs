@@ -1,4 +1,5 @@
-//! The recorder's state: the start of a stream, and the head and the end of each record.
+//! The recorder's state, and the code for the start of a stream and for the head and the end of
+//! each record.
 //!
 //! Other files contain the calls that begin records (`calls.rs`) and the code for arguments
 //! (`record.rs`).
@@ -62,6 +63,7 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
         self.buffer.put(FLAG);
         self.buffer.end();
         match self.configuration() {
+            // A dialect without a configuration record begins with the flag alone.
             Outcome::Refused(_) => Outcome::Recorded,
             outcome => outcome,
         }
@@ -77,9 +79,11 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
         };
         let mut payload = [0; 13];
         let length = announced.write_payload(&mut payload).unwrap_or_default();
+        // An open record would end up in the middle of this frame.
         self.abort();
         let mut frame = Frame::begin(&mut self.buffer);
         self.put_id(&mut frame, event.code);
+        // The record of 13 bytes has neither a sequence number nor a timestamp.
         if announced.form != Form::Thirteen {
             self.put_number_and_stamp(&mut frame);
         }

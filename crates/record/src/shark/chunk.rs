@@ -33,7 +33,7 @@ impl Areas {
         let small = self.normal < MIN_SIZE || (1..MIN_SIZE).contains(&self.emergency);
         let round = |size: u32| size & !(Record::SIZE as u32 - 1);
         let rounded = Self { normal: round(self.normal), emergency: round(self.emergency), ..self };
-        // Decoders and the kernel add the sizes in 32 bits.
+        // Decoders and the kernel add the sizes in 32-bit arithmetic.
         let sum = rounded.normal.checked_add(rounded.emergency);
         let fits = sum.and_then(|sum| sum.checked_add(ChunkHeader::SIZE as u32)).is_some();
         if small || !fits { Err(ControlError::Sizes) } else { Ok(rounded) }
@@ -56,15 +56,15 @@ pub(super) enum Stored {
     AtEnd,
 }
 
-/// The previous content of a slot. If it was a record, also states if the record was saved or lost.
+/// The previous content of a slot. For a record, the value also states its fate: saved or lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
     Nothing,
-    /// A record; it is lost.
+    /// A record, which is now lost.
     Lost,
-    /// An essential record; it is now in the emergency area.
+    /// An essential record, which is now in the emergency area.
     Saved,
-    /// An essential record; it is lost.
+    /// An essential record, which is now lost.
     EssentialLost,
 }
 
@@ -157,6 +157,7 @@ impl<'m> Chunk<'m> {
         if at >= self.end {
             return Stored::AtEnd;
         }
+        // From the second lap on, the slot contains an older record, which may be essential.
         let before = if self.laps == 0 { Before::Nothing } else { self.save(at) };
         let Some(()) = self.memory.get_mut(at..).and_then(|slot| record.write(slot)) else {
             return Stored::AtEnd;

@@ -45,14 +45,17 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
             Ok(needed) => needed,
             Err(reason) => return Err(Refused { reason, memory }),
         };
+        // The chunk uses only the part that it needs, so that its image has the exact size.
         let (memory, _) = memory.split_at_mut(needed);
         memory.fill(0);
         let old = self.chunk(number).map(Chunk::image).unwrap_or_default();
         let used = pack_into(records_of(old, false), memory.get_mut(ChunkHeader::SIZE..));
+        // BUSY describes a transmission in progress. The caller cannot set it.
         let flags = new_flags & !(flag::FREE | flag::BUSY) | flag::COMPRESSED;
         let mut packed = Chunk::packed(number, memory, used, flags);
         let slot = self.chunks.get_mut(usize::from(number)).and_then(Option::as_mut);
         let old = slot.map_or(&mut [][..], |slot| {
+            // The chunk keeps its place in the list of linked chunks.
             packed.next = slot.next;
             core::mem::replace(slot, packed).take_memory()
         });

@@ -203,7 +203,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// `from` is full or [`Trace::next_chunk`] is called. Clears FREE of `to`. A jump removes the
     /// link.
     ///
-    /// Returns the previous successor of `from`. That chunk is no longer linked, and is not FREE.
+    /// Returns the chunk that was the successor of `from` before, if any. That chunk is no longer
+    /// linked, and is not FREE.
     ///
     /// # Errors
     /// Those of [`Trace::chunk_select`] for `to`; [`ControlError::NoSuchChunk`] and
@@ -299,7 +300,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         self.chunks.iter().flatten().any(|chunk| chunk.next == Some(number))
     }
 
-    /// Returns true if `to` is `from` or one of its successors, which never form a cycle.
+    /// Returns true if `to` is `from`, or if the links lead from `from` to `to`. Links never form a
+    /// cycle.
     fn leads(&self, from: u8, to: u8) -> bool {
         let next = |number: &u8| self.chunk(*number).ok().and_then(|chunk| chunk.next);
         core::iter::successors(Some(from), next).any(|number| number == to)

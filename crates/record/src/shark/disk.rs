@@ -11,7 +11,7 @@ use super::{Dump, Sender};
 
 /// Writes chunks to files `0NAME`, `1NAME`, … in the order in which they are sent.
 ///
-/// A file gets its name after the whole file is on the disk. Until then its name is
+/// A file gets this name only after the whole file is on the disk. Until then its name is
 /// `.0NAME.partial`, in the same folder. If writing fails, the file is removed. (The kernel writes
 /// its files at shutdown. With n chunks, it writes all n files n times.)
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct DiskWriter {
 impl DiskWriter {
     /// Maximum length of a file name in common file systems, in bytes, including the number.
     const MAX_LEN: usize = 255;
-    /// Maximum number of bytes that the number and the affixes of `.0NAME.partial` add to a name.
+    /// Maximum number of bytes that `.0NAME.partial` adds to NAME: the number, `.` and `.partial`.
     const ADDED: usize = 20 + ".partial".len() + 1;
 
     /// Creates a writer for files in the folder of `path`. Their names end with the file name of

@@ -67,6 +67,7 @@ impl<C: Clock, const CHUNKS: usize> Trace<'_, C, CHUNKS> {
             self.drops.no_chunk += 1;
             return Outcome::NoChunk;
         };
+        // The chunk's memory is with the sender.
         if chunk.has(flag::BUSY) {
             self.drops.busy += 1;
             return Outcome::Busy;

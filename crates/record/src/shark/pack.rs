@@ -37,6 +37,7 @@ mod lz4 {
         for record in records {
             if !block.add(&record) {
                 block.finish(&mut put);
+                // An empty block has room for any record.
                 block.add(&record);
             }
         }

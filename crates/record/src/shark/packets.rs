@@ -66,6 +66,7 @@ impl Packets {
                 self.begun = Begun::of(dump, done);
                 return Err(error);
             }
+            // A failed datagram keeps its number, so count it only now.
             self.sent = number;
             done += (filled.len() - DatagramHeader::SIZE) / Record::SIZE;
         }

@@ -73,7 +73,7 @@ pub struct DumpRecords<'a>(Source<'a>);
     feature = "lz4",
     expect(
         clippy::large_enum_variant,
-        reason = "holds a block that is being unpacked; there is no allocator to box it"
+        reason = "the block that is being unpacked is large, and there is no allocator to box it"
     )
 )]
 enum Source<'a> {
@@ -92,7 +92,7 @@ impl Iterator for DumpRecords<'_> {
     }
 }
 
-/// Error of [`Trace::send_chunk`].
+/// Error of [`Trace::send_chunk`]: either of the tracer, or of the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendError<E> {
     /// The chunk cannot be sent, or the new flags are invalid.
@@ -127,9 +127,11 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         new_flags: u8,
         sender: &mut S,
     ) -> Result<(), SendError<S::Error>> {
+        // Check the flags first: after sending, an error would come too late.
         self.check_new_flags(number, new_flags).map_err(SendError::Control)?;
         let dump = self.begin_send(number).map_err(SendError::Control)?;
         let sent = sender.send(&dump).map_err(SendError::Sender);
+        // If sending failed, the chunk keeps its flags and its records.
         let new_flags = sent.is_ok().then_some(new_flags);
         self.end_send(dump, new_flags).map_err(SendError::Control)?;
         sent
@@ -170,6 +172,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
             return Err(ControlError::NotBusy);
         }
         let number = dump.number;
+        // Return the memory before the checks of the flags, so that no error can lose it.
         chunk.give_memory(dump.memory);
         chunk.flags &= !flag::BUSY;
         self.publish(number);

@@ -43,7 +43,8 @@ pub struct Drops {
     pub busy: u64,
     /// Logged with a code that cannot be stored: see [`Outcome::Refused`].
     pub refused: u64,
-    /// Commands to continue in the next chunk while no next chunk existed. They lose no event.
+    /// Commands to continue in the next chunk that were given while there was none. They lose no
+    /// event.
     pub no_successor: u64,
     /// Stored, but overwritten by a later lap of a cyclic chunk.
     pub overwritten: u64,
@@ -137,7 +138,7 @@ impl ControlError {
             Self::Current => "the chunk is the current one",
             Self::Linked => "the chunk is the successor of another one",
             Self::Busy => "the chunk is being sent",
-            Self::NotBusy => "the chunk is not being sent, or not with this dump",
+            Self::NotBusy => "the chunk is not being sent, or this dump does not belong to it",
             Self::Compressed => "the chunk is compressed",
             Self::Circle => "the link would create a cycle",
             Self::NoneSelected => "no chunk is selected",

@@ -82,6 +82,7 @@ impl Blocks {
         while let Some(rest) = self.bytes.get(self.written..).filter(|rest| !rest.is_empty()) {
             match sink.write(rest) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                // After an error, the next call continues after the bytes that the sink accepted.
                 Ok(written) => self.written += written,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -100,6 +101,7 @@ impl Blocks {
             block::find(self.bytes.get(at..).unwrap_or_default())
         {
             at += block::HEAD + found.body.len();
+            // A block counts until its last byte has been written.
             if found.kind == Some(Kind::Packet) && at > self.written {
                 events += records(found.body);
             }

@@ -15,8 +15,8 @@ use super::image::Image;
 use super::slot::Slot;
 use super::sync::Ordering::SeqCst;
 
-/// The gate's bit for the slow path. It is set while a reader waits for events, or while the stream
-/// is full and must count lost events.
+/// The bit of the gate that selects the slow path. It is set while a reader waits for events, or
+/// while the stream is full and must count lost events.
 pub(super) const SLOW_PATH: u64 = 1 << FAMILIES;
 
 /// Lowest id that is assigned automatically. Lower ids are assigned only on request.

@@ -136,8 +136,8 @@ fn flush<W: Write>(
     mut log: Log<W>,
     stop: &OnceLock<Option<ProgramEnd>>,
 ) -> Result<W, CloseError> {
-    // The thread that stops this one stores the value after its own last record. Because `get`
-    // synchronises with this store, all earlier records are flushed.
+    // The thread that stops this one sets `stop` after its own last record. Because `get`
+    // synchronises with that store, all earlier records are flushed.
     while stop.get().is_none() {
         match log.drain_or_wait(stream, MAX_SLEEP) {
             Ok(_) => {

@@ -58,7 +58,7 @@ impl<S: Deref<Target = Stream>> Kernel<S> {
         Self { stream, types: [const { AtomicU16::new(0) }; Described::ALL.len()] }
     }
 
-    /// Returns the stream.
+    /// Returns the stream into which this recorder writes.
     pub fn stream(&self) -> &Stream {
         &self.stream
     }

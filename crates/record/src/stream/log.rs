@@ -25,7 +25,7 @@ const FLUSH_SIZE: usize = 256 * 1024;
 /// Maximum number of entries in an index block.
 const INDEX_ENTRIES: usize = 4096;
 
-/// The handling of records in the stream after a log has written them.
+/// Determines if records remain in the stream after a log has written them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Take {
     /// Records are removed from the stream. A stream may have only one such reader at a time.
@@ -221,6 +221,7 @@ impl<W: Write> Log<W> {
     /// Writes all pending bytes to the sink, then releases their records in the stream.
     fn flush(&mut self, image: &Image<'_>) -> io::Result<()> {
         self.blocks.write(&mut self.sink)?;
+        // Until the sink has accepted the bytes, the records must remain in the stream.
         if self.take == Take::Out {
             for (lane, reader) in self.lanes.iter().enumerate() {
                 image.consume(lane, reader.position());
@@ -273,6 +274,7 @@ impl<W: Write> Log<W> {
                 lost += part.events;
             }
         }
+        // If records are only copied, they remain in the stream, so they are not lost.
         if self.take == Take::Out {
             image.word(at::LOST_LOG).fetch_add(lost, Ordering::Relaxed);
         }
@@ -336,7 +338,7 @@ fn add_type(image: &Image<'_>, id: u16, blocks: &mut Blocks) {
 /// Error for a log that could not be completed.
 #[derive(Debug)]
 pub struct CloseError {
-    /// The sink's error.
+    /// The error of the sink, which ended the attempt to write the rest of the log.
     pub error: io::Error,
     /// Number of events that were in the stream and are not in the log.
     pub lost: u64,

@@ -34,11 +34,11 @@
 //! copies first, then loads `oldest`, and trusts its copy only if the packet has not been reused.
 //! With the other policies, a packet is reused only after `consumed` shows that its records were
 //! removed. Otherwise the event is lost and counted in the lane, and the header of the next packet
-//! contains the count, so that the loss is reported at the right position.
+//! contains the count, so the loss is reported at the right position.
 //!
-//! Every access to shared words is atomic. The table in `writer` lists for each word which side
-//! stores it, which side loads it, and which release each acquire pairs with; `model` checks these
-//! orderings with a model checker.
+//! Every access to shared words is atomic. For each word, the table in `writer` lists the side that
+//! stores it, the side that loads it, and the release that each acquire pairs with. `model` checks
+//! these orderings with a model checker.
 //!
 //! Without the feature `std`, [`Image`] and [`Writer`] operate on memory that the caller owns. On
 //! targets without 64-bit atomics, including all Cortex-M, this requires the feature

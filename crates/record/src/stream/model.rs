@@ -41,7 +41,7 @@ fn writer(image: &Image<'_>, events: u64) -> Writer {
     writer
 }
 
-/// Records an event whose timestamp follows from its number.
+/// Records an event, and derives its timestamp from its number.
 fn push(writer: &Writer, image: &Image<'_>, number: u64) {
     let _ = writer.push(image, 1, 100 + number, &[number], &[]);
 }

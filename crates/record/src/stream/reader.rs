@@ -164,7 +164,7 @@ impl LaneReader {
         self.words.clear();
         self.words.resize(length, 0);
         image.copy(self.lane, from, length, &mut self.words);
-        // From here on, the copy contains what a writer stored, unless the memory is damaged.
+        // After this check, the copy contains what a writer stored, unless the memory is damaged.
         if overwritten(image, self.lane, packet) {
             return None;
         }
@@ -233,13 +233,13 @@ fn overwritten(image: &Image<'_>, lane: usize, position: u64) -> bool {
 /// The state of a pass over records.
 #[derive(Default)]
 struct Walk {
-    /// Timestamp that the next record's delta is relative to.
+    /// Timestamp to which the delta of the next record is relative.
     base: u64,
     /// Number of events that the reader has passed so far.
     events: u64,
-    /// Timestamp of the first event that it passed.
+    /// Timestamp of the first event that the reader passed.
     first: Option<u64>,
-    /// Timestamp of the last event that it passed.
+    /// Timestamp of the last event that the reader passed.
     last: u64,
 }
 
@@ -251,6 +251,8 @@ impl Walk {
             let head = RecordHeader::unpack(*words.get(at)?);
             let next = at + 1 + usize::from(head.words);
             let fields = words.get(at + 1..next)?;
+            // A base is no event: it sets the time to which the ticks of the next records are
+            // relative.
             if head.id == REBASE {
                 self.base = *fields.first()?;
             } else {

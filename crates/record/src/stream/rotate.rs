@@ -23,9 +23,9 @@ use super::stream::{Stream, StreamOptions};
 use super::sys;
 
 impl Stream {
-    /// Creates a stream in a file, and keeps the stream that an ended process left there: renames
-    /// it to `PATH.1`, the stream there to `PATH.2`, and so on. After a crash, the next start of a
-    /// program therefore leaves the events before the crash in `PATH.1`.
+    /// Creates a stream in a file. If an ended process left a stream there, this function renames
+    /// it to `PATH.1`, an earlier `PATH.1` to `PATH.2`, and so on. After a crash, the next start of
+    /// a program therefore leaves the events before the crash in `PATH.1`.
     ///
     /// The stream stops when the returned value is dropped, so that `tracewell info` can
     /// distinguish the end of the program from a crash. The stream does not stop in three cases:
@@ -103,7 +103,8 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 fn rotate(path: &Path, keep: u32) -> io::Result<()> {
     let Some(newest) = ended(path)? else { return Ok(()) };
     sys::lock_for_starter(&newest).map_err(|error| at(path, error))?;
-    // Another starter may have moved the stream before the lock was free. The caller tries again.
+    // Another starter may have moved the stream before this one got the lock. The caller tries
+    // again.
     if !is_at(&newest, path) {
         return Ok(());
     }

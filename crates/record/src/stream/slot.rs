@@ -2,17 +2,17 @@
 //! at once.
 //!
 //! Once defined, a slot keeps its definition. No thread waits for the thread that started the
-//! definition. That thread may be preempted, stopped or dead, or it may have been interrupted by
-//! the signal handler that would wait. Instead, a thread that finds an incomplete definition
-//! completes it:
+//! definition. That thread may be preempted, stopped or dead. A signal handler may even have
+//! interrupted it, and would then wait for its own thread. Instead, a thread that finds an
+//! incomplete definition completes it:
 //!
 //! 1. The header changes from 0 to a claim, which contains the length of the string. From then on,
 //!    the slot accepts only strings of this length.
-//! 2. The words of the string change from 0, in order. A thread continues with the next word only
-//!    if the slot's previous word equals the word of the thread's own string. It does not matter
-//!    which thread stored the slot's word. Otherwise the slot contains a different string, and the
-//!    thread abandons this slot. So the stored words always form the beginning of a single string:
-//!    the string of the thread that stored the latest word.
+//! 2. The words of the string change from 0, in order. After each word, a thread compares the
+//!    slot's word with the word of its own string, and continues only if they are equal. It does
+//!    not matter which thread stored the slot's word. Otherwise the slot contains a different
+//!    string, and the thread abandons this slot. So the stored words always form the beginning of a
+//!    single string: the string of the thread that stored the latest word.
 //! 3. A thread that has seen all words of its own string sets the header to ready.
 //!
 //! A thread either replaces the value 0, or stores the value that every other thread stores there
@@ -72,6 +72,7 @@ impl Slot<'_> {
             return None;
         }
         for (word, to) in words.iter().zip(text.as_chunks_mut::<8>().0) {
+            // The head becomes READY after all words, so these are complete.
             *to = word.load(Relaxed).to_le_bytes();
         }
         Some((head.family, TYPE_TEXT.min(head.length as usize)))

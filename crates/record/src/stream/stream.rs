@@ -88,7 +88,7 @@ pub struct Stream {
     pub(super) counter: bool,
     /// Index of the stream in each thread's memory.
     pub(super) slot: usize,
-    /// Number of this stream in the process. By this number, a thread detects that a slot was
+    /// Number of this stream in the process. With this number, a thread detects that a slot was
     /// reused.
     pub(super) generation: u64,
     /// Process that created this value; a child of a fork has another id.
@@ -149,6 +149,7 @@ impl Stream {
     ) -> io::Result<Self> {
         let geometry = geometry(options)?;
         let memory = map(geometry.total())?;
+        // Without reserved blocks, a full disk would end the program at a later store.
         if !memory.reserve(0, geometry.data()) {
             return Err(io::ErrorKind::StorageFull.into());
         }
@@ -195,6 +196,7 @@ impl Stream {
     /// Reserves one of the process's slots for the stream in `memory`. The caller has checked the
     /// stream's header.
     fn of(memory: Mapping, header: &ImageHeader, inherited: bool) -> io::Result<Self> {
+        // A child process must not record into the lanes of its parent.
         static FORGET: Once = Once::new();
         FORGET.call_once(|| sys::at_fork_in_child(threads::forget));
         let slot = threads::take_slot()
@@ -260,7 +262,8 @@ impl Stream {
     ) -> Result<u16, DefineError> {
         let number = event.number().get_or_assign().ok_or(DefineError::NoIdLeft)?;
         let id = event.define(&self.image())?;
-        // Relaxed: a thread that sees the id only learns that it need not define the type again.
+        // Relaxed: a thread learns nothing from the id except that it need not define the type
+        // again.
         self.ids[number].store(id, Ordering::Relaxed);
         Ok(id)
     }
@@ -322,6 +325,7 @@ fn clock_facts(wanted: Option<ClockKind>) -> ClockFacts {
         None => counter::is_invariant(),
         Some(kind) => kind == ClockKind::Counter,
     };
+    // Read the clocks next to the counter, because the three times form one origin.
     let (origin_realtime, origin_monotonic) = (sys::realtime(), sys::monotonic());
     if counter {
         let origin = counter::read();

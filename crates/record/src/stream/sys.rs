@@ -15,7 +15,7 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Returns true if the program has more privileges than its caller, so that it must not trust the
+/// Returns true if the program has more privileges than its caller; it must then not trust the
 /// environment.
 pub(super) fn is_privileged_program() -> bool {
     // SAFETY: the call takes a number and returns a value that the kernel stored when the program
@@ -153,7 +153,7 @@ pub(super) fn lock_for_recorder(file: &File) {
     let _ = lock(file, libc::F_OFD_SETLK, libc::F_RDLCK, RECORDERS);
 }
 
-/// Returns true if another open file is marked as in use.
+/// Returns true if the file is marked as in use through another open file description.
 ///
 /// # Errors
 /// Returns an error if the file system has no locks.

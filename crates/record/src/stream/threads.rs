@@ -33,9 +33,9 @@ struct Writers {
 /// record.
 pub(super) const ABANDONED: u64 = 1 << 63;
 
-/// The writer of one depth.
+/// The writer for one nesting depth.
 pub(super) struct Depth {
-    /// Generation of the stream in which `writer` has a lane; 0 if it has none.
+    /// Generation of the stream whose lane `writer` uses; 0 if it uses none.
     pub(super) generation: Cell<u64>,
     /// Generation of the stream that `misses` refers to.
     pub(super) missed: Cell<u64>,
@@ -97,6 +97,7 @@ static TAKEN: AtomicU32 = AtomicU32::new(0);
 /// Reserves a slot for a stream of this process. Returns `None` if all are in use.
 pub(super) fn take_slot() -> Option<usize> {
     let free = |taken: u32| {
+        // The lowest bit that is 0 belongs to the first free slot.
         let slot = (!taken).trailing_zeros() as usize;
         (slot < STREAMS).then(|| taken | 1 << slot)
     };

@@ -68,7 +68,7 @@ pub struct Writer {
     next: Cell<usize>,
     /// Index of the first word after the open packet; 0 if no packet is open.
     end: Cell<usize>,
-    /// Timestamp that the next record's delta is relative to.
+    /// Timestamp to which the delta of the next record is relative.
     base: Cell<u64>,
     /// Last value stored to the shared word `committed`.
     committed: Cell<u64>,
@@ -174,12 +174,14 @@ impl Writer {
         for (to, field) in rest.iter().zip(fields) {
             to.store(*field, Ordering::Relaxed);
         }
+        // The last word is padded with zeros.
         for (to, piece) in rest.iter().skip(fields.len()).zip(bytes.chunks(8)) {
             let mut word = [0; 8];
             word[..piece.len()].copy_from_slice(piece);
             to.store(u64::from_le_bytes(word), Ordering::Relaxed);
         }
         self.next.set(next + 1 + words);
+        // The record becomes visible only with this step.
         self.commit(image, 1 + words as u64 + Committed::EVENT);
     }
 
@@ -211,6 +213,7 @@ impl Writer {
             self.lose(image);
             return Err(Full);
         }
+        // `make_room` has set a base from which the ticks fit into 32 bits.
         let delta = stamp.wrapping_sub(self.base.get()) as u32;
         self.store(image, self.next.get(), id, delta, fields, bytes);
         Ok(())
@@ -246,7 +249,7 @@ impl Writer {
     fn open(&self, image: &Image<'_>, stamp: u64) -> Result<(), Full> {
         let committed = Committed(self.committed.get());
         let packet_words = image.packet_words();
-        // If a packet was opened but contains no words yet, it is reopened in place.
+        // If the open packet contains no words yet, this function opens the same packet again.
         let begun = committed.position() > self.packet.get();
         let position = if begun { self.packet.get() + packet_words } else { self.packet.get() };
         // First make sure that there is room: a failure must leave the open packet unchanged.

@@ -33,7 +33,7 @@ pub(super) fn define(table: &mut [u8], definition: Definition, name: &[u8]) -> O
         *to = entry.to_bytes();
         first = Some(first.map_or(index, |first: usize| first.min(index)));
     }
-    // If the earlier name was longer, entries of its further parts remain.
+    // If the earlier name was longer, remove the entries of its further parts.
     for bytes in table.chunks_exact_mut(ENTRY) {
         let is_left = |entry: Definition| {
             (entry.kind, entry.number) == (definition.kind, definition.number)

@@ -126,30 +126,37 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     /// Returns an error if an option is out of its range or the memory is too small.
     pub fn new(memory: &'m mut [u8], options: &Options<'_>, clock: C) -> Result<Self, Error> {
         let Options { cores, slot, entries, .. } = *options;
+        // Begin with the minimum number of slots, with which the checks and positions are valid.
         let mut control = Control { cores, slot, slots: 2, entries, session: 0, dropped: 0 };
         if !control.is_valid() || usize::from(cores) > CORES {
             return Err(Error::Options);
         }
+        // The slots follow the control block and the table of definitions.
         let room = memory.len().saturating_sub(control.slots_at(0));
         let slots = room / (usize::from(slot) * usize::from(cores));
         control.slots = u16::try_from(slots).unwrap_or(u16::MAX);
         if slots < 2 {
             return Err(Error::Memory);
         }
+        // The kept packets are usable only if all sizes, and so all positions, are equal.
         let kept = Control::read(memory).filter(|kept| {
             let same = Control { session: kept.session, dropped: kept.dropped, ..control };
             options.keep && *kept == same
         });
         let mut lanes = [Lane::default(); CORES];
         if let Some(kept) = kept {
+            // The new session separates the kept packets from those of this run.
             control.session = kept.session.wrapping_add(1);
             for (core, lane) in (0..cores).zip(&mut lanes) {
+                // The numbers continue, so that the oldest kept packet is overwritten first.
                 *lane = Lane::after(next_number(memory, &control, core));
             }
         } else {
             let end = control.len().min(memory.len());
             memory[..end].fill(0);
         }
+        // The table of definitions starts empty in any case, because this run defines its names
+        // again.
         memory[CONTROL..control.slots_at(0)].fill(0);
         memory[..CONTROL].copy_from_slice(&control.to_bytes());
         let mut recorder = Self {
@@ -163,8 +170,11 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
             since_repeat: 0,
             read_core: 0,
         };
+        // Without this, the first event would count the ticks from 0 to the current counter.
         let first = (recorder.clock)();
         recorder.lanes.iter_mut().for_each(|lane| lane.last = first);
+        // The system is defined first: readers need the rate and the order of priorities for the
+        // rest.
         let mut system = Definition::new(DefinitionKind::System, 0, b"");
         system.value = options.rate;
         system.flags = if options.larger_is_urgent { LARGER_IS_URGENT } else { 0 };
@@ -248,7 +258,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     }
 
     /// Records a text of the application. Truncates the text to 64 bytes, or to fewer bytes if it
-    /// does not fit into a packet otherwise.
+    /// would otherwise not fit into a packet.
     pub fn text(&mut self, core: u8, channel: u32, text: &str) {
         self.block(core, ids::TEXT, channel, |bytes, length| {
             let most = bytes.len().min(length + MAX_BLOCK) - length;
@@ -307,11 +317,13 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         let arguments = &arguments[..length];
         let now = (self.clock)();
         let Control { cores, session, slot, .. } = self.control;
+        // The array of lanes is larger than the number of cores, so its bounds do not check this.
         if core >= cores {
             return;
         }
         let slot = usize::from(slot);
         let Some(lane) = self.lanes.get_mut(usize::from(core)) else { return };
+        // The counter wraps at 2^32. The difference is correct as long as it wraps at most once.
         let ticks = now.wrapping_sub(lane.last);
         lane.last = now;
         lane.time = lane.time.wrapping_add(u64::from(ticks));
@@ -319,9 +331,11 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         let Some(slots) = self.memory.get_mut(range) else { return };
         let mut event = [0; MAX_EVENT + MAX_BLOCK + 2 * number::MAX_NUMBER];
         event[0] = id;
+        // The length of the ticks determines if the event still fits into the open packet.
         let mut head = 1 + put(&mut event, 1, u64::from(ticks));
         if !lane.has_room(slot, head + length) {
             lane.open(core, cores, session, slots, slot);
+            // The header of the new packet contains the time of this event, so the ticks are 0.
             head = 1 + put(&mut event, 1, 0);
         }
         event[head..head + length].copy_from_slice(arguments);
@@ -387,6 +401,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
             return Next::None;
         }
         let mut copied = 0;
+        // A packet that an earlier run left can be damaged. It is skipped.
         if let Some(bytes) = packet(slots, usize::from(self.control.slot), lane.read)
             && let Lookup::Packet(packet) = Lookup::at(bytes)
         {
@@ -405,6 +420,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         let table = self.memory.get(CONTROL..self.control.slots_at(0)).unwrap_or_default();
         let used = definitions::used(table);
         let next = usize::from(self.define_next);
+        // A packet contains whole entries only.
         let room = (usize::from(self.control.slot) - HEADER) / ENTRY;
         let count = used.saturating_sub(next).min(room);
         if count == 0 {
@@ -413,6 +429,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         let header = Header {
             core: DEFINITIONS,
             number: self.define_number,
+            // In a packet of definitions, this is the index of the first entry in the table.
             first: next as u32,
             time: self.lanes[0].time,
             refused: 0,
@@ -423,6 +440,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         start.copy_from_slice(&header.to_bytes());
         let payload = &mut end[..count * ENTRY];
         payload.copy_from_slice(&table[next * ENTRY..(next + count) * ENTRY]);
+        // The length and the checksum follow the checked bytes of the header.
         let sum = crc16(crc16(u16::MAX, &start[..CHECKED]), payload);
         start[24..26].copy_from_slice(&(payload.len() as u16).to_le_bytes());
         start[26..28].copy_from_slice(&sum.to_le_bytes());

@@ -1,7 +1,7 @@
 //! The context of an event: its first two words, and the core.
 //!
-//! The words are computed when the context is created, not when an event is recorded. So a kernel
-//! can keep the context of its running thread, at no cost per event.
+//! The words are computed when the context is created, not when an event is recorded. A kernel can
+//! therefore keep the context of its running thread, which costs nothing per event.
 //!
 //! Source: the insert macro of `tx_trace.h`, public Eclipse ThreadX repository.
 

@@ -65,10 +65,9 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// Replaces one information word of a recorded event. Returns false if the slot no longer holds
     /// the event: the timestamps differ, or tracing was switched off after the event.
     ///
-    /// If the result of a service is not known yet, the service records the event and patches it
-    /// later. For example, a service that allocates a block or bytes records the address 0 as its
-    /// second information word. If the allocation succeeds immediately, the service replaces this 0
-    /// by the address.
+    /// A service whose result is not known yet records the event and patches it later. For example,
+    /// a service that allocates a block or bytes records the address 0 as its second information
+    /// word. If the allocation succeeds immediately, the service replaces this 0 by the address.
     pub fn patch(&mut self, entry: Entry, info: Info, value: u64) -> bool {
         Ring::patch::<T>(self.memory, entry, info, value).is_some()
     }
@@ -139,8 +138,8 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     }
 
     /// Records a change of the interrupt posture, then calls `change` to make it
-    /// (`tx_trace_interrupt_control`). Returns the result of `change`, the previous posture. Calls
-    /// `change` even if tracing is off.
+    /// (`tx_trace_interrupt_control`). Returns the result of `change`, which is the previous
+    /// posture. Calls `change` even if tracing is off.
     pub fn interrupt_control(
         &mut self,
         context: Context,

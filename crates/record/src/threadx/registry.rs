@@ -8,8 +8,8 @@
 //! the next search starts after the slot used, or at the slot that was freed last
 //! ```
 //!
-//! A slot that was never used has pointer 0 and ends the search. So every remembered slot once
-//! held an object, and normally has a type. Each later available slot therefore replaces the
+//! A slot that was never used has pointer 0 and ends the search. So every remembered slot has held
+//! an object, and its type is normally not 0. Each later available slot therefore replaces the
 //! remembered slot, and the search chooses the *last* available slot. Only an object of type 0
 //! changes this.
 //!
@@ -72,6 +72,7 @@ impl Registry {
     }
 
     fn choose(&self, memory: &[u8], pointer: u64) -> Option<usize> {
+        // A target with 32-bit words stores only the low half.
         let pointer = pointer & self.layout.width.max();
         let mut remembered: Option<(usize, u8)> = None;
         for index in (self.search_start..self.slots).chain(0..self.search_start) {

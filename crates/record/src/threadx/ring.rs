@@ -87,6 +87,7 @@ impl Ring {
         let after = at + 8 * T::WIDTH.bytes();
         let wrapped = after >= self.end;
         self.next = if wrapped { self.first } else { after };
+        // Publish the position last: a dump then never counts an incomplete event as the newest.
         self.publish::<T>(memory)?;
         Some((Entry { at, stamp: words[3] }, wrapped))
     }
@@ -117,8 +118,8 @@ impl Ring {
     }
 }
 
-/// Writes eight words to the start of `slot`. The slot is converted to an array of fixed size, so
-/// that the stores need only one bounds check.
+/// Writes eight words to the start of `slot`. Converts the slot to an array of fixed size, so the
+/// stores need only one bounds check.
 #[inline(always)]
 fn put_event<T: Target>(slot: &mut [u8], words: &[u64; 8]) -> Option<()> {
     match T::WIDTH {

@@ -21,7 +21,7 @@ pub type FullNotify<'m, C, T = Native32> = fn(&mut Trace<'m, C, T>);
 
 /// A ThreadX event trace, which records between [`Trace::enable`] and [`Trace::disable`].
 ///
-/// `C` is the clock. The caller can keep other state in it, which a [`FullNotify`] accesses with
+/// `C` is the clock. The caller can keep other state in it: a [`FullNotify`] accesses it with
 /// [`Trace::clock`]. `T` is the target, which determines the byte order and word size of the image.
 ///
 /// No call allocates or blocks. [`Trace::enable`] writes to every slot once. [`Trace::register`]
@@ -96,9 +96,11 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         if self.is_on() {
             return Err(Refused { reason: Status::NotDone, memory });
         }
+        // Without a given address, the pointers in the dump are addresses of this process.
         let base = options.base_address.unwrap_or(memory.as_ptr().addr() as u64);
         let mut registry = Registry::initialise(memory, layout, sections.registry, registry_slots);
         self.ring = Ring::initialise::<T>(memory, sections, base);
+        // `Sections::fit` has checked the size, so the header fits.
         let _ = header_of(sections, base, self.clock.valid_mask()).write(layout, memory);
         for object in in_enable_order(existing.into_iter()) {
             let object = object.as_enable_stores_it(T::WIDTH.bytes() as u64);
@@ -106,6 +108,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         }
         self.registry = Some(registry);
         self.memory = memory;
+        // `insert` drops events of disabled classes, so enable all classes first.
         self.enabled = class::ALL;
         for _ in 0..2 {
             self.insert(context, u32::from(ids::RUNNING), [0; 4], class::INTERNAL);
@@ -154,7 +157,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// `buffer_current` to slot 0. It runs within the call that recorded the event, possibly in an
     /// interrupt. It can read the image, record events (into slot 0 and the following slots), and
     /// disable or re-enable the trace. Recording continues unless it disables the trace. If it
-    /// records as many events as there are slots, it recurses without end, as in the kernel.
+    /// records as many events as there are slots, it recurses endlessly, as in the kernel.
     ///
     /// This function also works while tracing is off.
     pub fn buffer_full_notify(&mut self, notify: Option<FullNotify<'m, C, T>>) {

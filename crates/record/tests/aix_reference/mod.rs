@@ -7,7 +7,7 @@
 use tracewell_record::aix::{Counts, LogFull, Mode, Outcome};
 use tracewell_wire::aix::Env;
 
-/// The part of an entry that a reader must find.
+/// The parts of an entry that a reader must return.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Item {
     pub tick: u64,

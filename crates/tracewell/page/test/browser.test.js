@@ -113,7 +113,7 @@ test("a search finds events, and Enter goes from one to the next", options, asyn
     await page.close();
 });
 
-test("figures lead to their places, and their columns can be sorted", options, async () => {
+test("each figure links to its place, and the columns of figures can be sorted", options, async () => {
     const { page, faults } = await opened(converted("examples/scheduling.trx", "rate=100MHz"));
     await page.keyboard.press("2");
     await hash(page, /p=figures/);
@@ -259,7 +259,7 @@ test("rows can be moved with keys and by their names, and the address stores the
     });
     await hash(page, /o=Threads%2FSystem%20Timer%20Thread,Threads%2Fsensor,Threads%2Fcontrol/);
     const box = await page.locator("#timeline").boundingBox();
-    // The name of logger moves to the first place of its group.
+    // Drag the name `logger` to the first place of its group.
     await page.mouse.move(box.x + 90, box.y + 288);
     await page.mouse.down();
     await page.mouse.move(box.x + 90, box.y + 160, { steps: 12 });
@@ -333,6 +333,18 @@ test("the page of a large trace is small on disk and in memory, and draws fast",
     context.diagnostic(`${count} events: median of a frame ${median} ms, heap ${Math.round(heap / 1e6)} MB`);
     assert.ok(heap < 300e6);
     if (process.env.FRAME_MS) assert.ok(median < Number(process.env.FRAME_MS), `${median} ms`);
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
+test("a range that is typed is selected, and its figures are shown", options, async () => {
+    const { page, faults } = await opened(converted("examples/scheduling.trx", "rate=100MHz"));
+    await page.keyboard.press("/");
+    await page.keyboard.type("2 ms before 4.3868 ms");
+    await page.waitForFunction(() => document.getElementById("matches").textContent === "select 2 ms");
+    await page.keyboard.press("Enter");
+    await hash(page, /[#&]r=238680-438680(&|$)/);
+    assert.match(await page.textContent("#details"), /telemetry/);
     assert.deepEqual(faults, []);
     await page.close();
 });

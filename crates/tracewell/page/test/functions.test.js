@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lowerBound, upperBound } from "../bounds.js";
+import { boundBy, lowerBound, upperBound } from "../bounds.js";
 import { culprits } from "../causes.js";
 import { needed, partOf } from "../detail.js";
 import { bars, quantile } from "../distributions.js";
@@ -14,7 +14,9 @@ import { BLOCKED, Model, Spans, TASK } from "../model.js";
 import { grid } from "../paint.js";
 import { UserMarks } from "../marks.js";
 import { objectText } from "../objects.js";
+import { Pixels } from "../pixels.js";
 import { Reader } from "../reader.js";
+import { rectangles } from "../rectangles.js";
 import { contextOrder, counted, laneName, lanes, ordered as arranged, placed, reordered } from "../rows.js";
 import { Sequence } from "../scale.js";
 import { inflated, numbers, payload, wideNumbers } from "../source.js";
@@ -26,7 +28,7 @@ import { View } from "../view.js";
 test("numbers and deltas of a column", () => {
     const bytes = Uint8Array.from([0x05, 0xac, 0x02, 0x00]);
     assert.deepEqual([...numbers(bytes, 3, false)], [5, 300, 0]);
-    // 10, then 7 less, then 300 more.
+    // The bytes encode 10, then the differences -7 and 300.
     const deltas = Uint8Array.from([0x14, 0x0f, 0xd8, 0x04]);
     assert.deepEqual([...numbers(deltas, 3, true)], [10, 3, 303]);
     assert.deepEqual([...wideNumbers(deltas, 3, true)], [10n, 3n, 303n]);
@@ -83,6 +85,18 @@ test("bounds in sorted values", () => {
     assert.deepEqual([0, 3, 4, 9].map((value) => upperBound(values, value)), [0, 3, 3, 4]);
 });
 
+test("a search that starts before a value ends at most twice as far from its start", () => {
+    const values = [1, 3, 3, 7, 7, 7, 8];
+    for (let from = 0; from <= values.length; from += 1) {
+        for (let value = 0; value <= 9; value += 1) {
+            const end = boundBy(values, value, from);
+            const found = Math.max(upperBound(values, value), from);
+            assert.ok(end >= found && end <= values.length && end - from <= 2 * (found - from) + 1, `${value} from ${from}: ${end}`);
+            assert.equal(upperBound(values, value, from, end), found);
+        }
+    }
+});
+
 function spans() {
     const change = {
         at: Float64Array.from([10, 20, 30]), seq: Float64Array.from([1, 2, 3]),
@@ -102,7 +116,45 @@ test("spans of a row, and the time in which it ran", () => {
     assert.deepEqual(parts, [[0, 5], [1, 10], [2, 5]]);
 });
 
-test("the axis has round times in the unit that fits the largest", () => {
+test("each pixel has the spans and the shares that a search in the whole row finds", () => {
+    // Changes at equal times, between pixels, and long after the previous one; deterministic, with a linear congruential generator.
+    let random = 7;
+    const next = (/** @type {number} */ most) => {
+        random = (random * 1103515245 + 12345) % 2 ** 31;
+        return Math.floor((random / 2 ** 31) * most);
+    };
+    const at = [];
+    for (let time = 5; at.length < 500; time += next(3) * next(40)) at.push(time);
+    const state = at.map(() => next(4));
+    const change = { at: Float64Array.from(at), seq: Float64Array.from(at.keys()), state: Uint8Array.from(state), value: Uint8Array.from(state) };
+    const row = new Spans(/** @type {any} */ ({ change, length: at[499] + 50 }), [0, 500]);
+    for (const width of [1, 7, 33.5]) {
+        const pixels = new Pixels(row, -20);
+        for (let from = -20; from < at[499] + 60; from += width) {
+            const to = from + width;
+            pixels.advance(to);
+            const [first, end] = row.within(from, to);
+            assert.deepEqual([pixels.from, pixels.to, Math.max(pixels.first, 0), pixels.end], [from, to, first, end]);
+            assert.equal(pixels.middle, row.find((from + to) / 2));
+            const share = (row.before(2, to) - row.before(2, from)) / width;
+            assert.ok(Math.abs(pixels.share(2) - share) < 1e-9, `${from}: ${share}`);
+        }
+    }
+});
+
+test("in a file, equal neighbouring rectangles are one", () => {
+    const ink = new SvgInk(() => ({ width: 0, rise: 0 }));
+    const rects = rectangles(/** @type {any} */ (ink), { left: 0, top: 0, width: 100, height: 10 });
+    for (const x of [0, 1, 2, 4]) {
+        rects.add(x, 5, 1, 5, "#111111");
+        rects.add(x, 0, 1, x < 2 ? 5 : 4, "#222222");
+    }
+    rects.end();
+    const boxes = [...ink.content.matchAll(/x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"/g)].map((each) => each.slice(1).join(" "));
+    assert.deepEqual(boxes.sort(), ["0 0 2 5", "0 5 3 5", "2 0 1 4", "4 0 1 4", "4 5 1 5"]);
+});
+
+test("the axis shows round times in the unit that fits its largest time", () => {
     const clock = new Clock([["0", "0", "100000000", "1"]]);
     const model = { clock, origin: 0n, unit: { unit: "ms", ns: 1e6 }, exact: (/** @type {number} */ offset) => BigInt(Math.round(offset)) };
     const { unit, lines } = grid(/** @type {any} */ (model), 4155000, 4352000, 900);
@@ -167,7 +219,7 @@ test("a picture of intervals leaves out only intervals that others already cover
     assert.equal(all.find(60, 80, () => true), -1);
 });
 
-test("a sequence has one place for each time, and times between them", () => {
+test("a sequence places distinct times at equal distances, and other times between them", () => {
     const sequence = new Sequence([10, 20, 20, 100]);
     assert.deepEqual([10, 15, 20, 60, 100].map((time) => sequence.place(time)), [0, 0.5, 1, 1.5, 2]);
     for (const time of [-30, 10, 33, 100, 500]) assert.equal(Math.round(sequence.time(sequence.place(time))), time);
@@ -183,7 +235,7 @@ test("each length is in exactly one bar", () => {
     assert.deepEqual([0, 0.5, 0.99, 1].map((share) => quantile(lengths, share)), [1, 5, 400, 400]);
 });
 
-test("sums of states equal the spans, for any time", () => {
+test("the ticks per state equal the spans of the state, in any range", () => {
     const count = 500;
     const at = Float64Array.from({ length: count }, (_, i) => i * 10 + (i % 7));
     const state = Float64Array.from({ length: count }, (_, i) => (i * 13) % 9);
@@ -390,7 +442,7 @@ test("progress in words", () => {
 test("a view that shows the end follows a growing page", () => {
     const view = new View(1000);
     view.resize(2000);
-    assert.ok(view.from <= 0 && view.to >= 2000, "the whole page stays the whole page");
+    assert.ok(view.from <= 0 && view.to >= 2000, "the view still shows the whole page");
     view.show(1900, 2020);
     view.resize(3000);
     assert.ok(view.to >= 3000 && Math.round(view.span) === 120);

@@ -50,7 +50,8 @@ test("the link to the holder selects the hold, and a step back returns to the wa
 
 test("a click on the name of a row selects the row and shows its figures", options, async () => {
     const { page, faults } = await example();
-    // The first mutex follows the processor with 78 pixels, a group, five threads of 32 pixels and a group.
+    // Above the first mutex are the processor (78 pixels), a group, five threads of 32 pixels each,
+    // and a group.
     await page.locator("#timeline").click({ position: { x: 60, y: 44 + 78 + 22 + 160 + 22 + 13 } });
     await hash(page, /w=6/);
     const panel = await page.textContent("#details");
@@ -68,7 +69,7 @@ test("a click on the name of a row selects the row and shows its figures", optio
     await page.close();
 });
 
-test("labels on the timeline can be clicked, and do not let clicks through", options, async () => {
+test("labels on the timeline accept clicks, and do not pass them on", options, async () => {
     const { page, faults } = await example(`${WAIT.replace(/&.*/, "")}&n=4300000%20here`);
     const box = await page.locator("#timeline").boundingBox();
     // 4,300,000 ticks are at 145/197 of 772 pixels.
@@ -102,7 +103,7 @@ test("a key hides the text at the pointer, but not the time at the pointer", opt
     await page.close();
 });
 
-test("a range snaps to the ends of spans, and the list and the panel show it", options, async () => {
+test("a range snaps to the ends of spans, and the list and the panel show the range", options, async () => {
     const { page, faults } = await example(WAIT.replace(/&.*/, ""));
     const box = await page.locator("#timeline").boundingBox();
     const x = (/** @type {number} */ ticks) => box.x + 200 + ((ticks - 4_155_000) / 197_000) * 772;
@@ -203,7 +204,7 @@ test("all rows are visible at first if they fit, and both borders can be moved w
     await page.close();
 });
 
-test("the bars of a histogram are proportional to their numbers and leave room for them", options, async () => {
+test("the bars of a histogram are proportional to their counts and leave room for the counts", options, async () => {
     const { page, faults } = await example("#p=distributions");
     await page.getByRole("button", { name: "mutex log file · 50" }).click();
     assert.match(await page.textContent("#distributions"), /50 holds · least .* median /);

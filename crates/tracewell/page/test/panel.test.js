@@ -13,7 +13,7 @@ import { invertedPart } from "../overlays.js";
 import { cut } from "../paint.js";
 import { sharedLabels } from "../pills.js";
 import { placed } from "../rows.js";
-import { offered, timeIn } from "../search.js";
+import { offered, rangeIn, timeIn } from "../search.js";
 import { rankText, shares } from "../shares.js";
 import { listHeight } from "../splitters.js";
 import { DARK, LIGHT, contextColours, contrast, textOn } from "../theme.js";
@@ -43,7 +43,7 @@ test("items whose labels would overlap share one label, and other items keep the
     assert.deepEqual(at(), []);
 });
 
-test("an interval stands for those that the picture leaves out because of it", () => {
+test("a shown interval counts the intervals that it hides", () => {
     const all = new Intervals([0, 1, 2, 50], [10, 2, 3, 51], [0, 1, 2, 3]);
     const seen = (/** @type {number} */ least) => {
         /** @type {number[][]} */
@@ -122,7 +122,7 @@ test("holders of a lock, and the lock for which a context waits", () => {
     assert.equal(lockOf(model, { spans: spansOf([0], [BLOCKED], [7], 60) }, 0), null);
 });
 
-test("arguments with addresses follow those that a reader needs", () => {
+test("addresses follow the other arguments", () => {
     const args = argumentsIn("stack ptr=0x20007FC8, isr number=7, text=one, two, next thread=control");
     assert.deepEqual(args, ["stack ptr=0x20007FC8", "isr number=7", "text=one, two", "next thread=control"]);
     assert.deepEqual(telling(args), ["isr number=7", "text=one, two", "next thread=control", "stack ptr=0x20007FC8"]);
@@ -148,7 +148,8 @@ test("back restores the time, the range and the selection, and forward repeats t
     assert.deepEqual([view.from, view.to, view.range, view.selection], [100, 300, [150, 200], { row: 1, span: 2 }]);
     view.forward();
     assert.deepEqual([view.from, view.to, view.range, view.selection], [500, 600, null, { whole: 4 }]);
-    // A new selection at the same visible time is a separate step, but equal views are one step.
+    // The second call adds no step, because the view has not changed. A step can change only the
+    // selection.
     const before = view.past.length;
     view.remember();
     view.remember();
@@ -204,6 +205,9 @@ test("a search offers rows by name, and recognises a time", () => {
     assert.deepEqual([timeIn(model, "2.5 ms"), timeIn(model, "log"), timeIn(model, "5 ticks")], [2400, null, null]);
     const unknown = { ...model, clock: new Clock([]) };
     assert.deepEqual([timeIn(unknown, "2,500 ticks"), timeIn(unknown, "2.5 ms")], [2400, null]);
+    const ranges = ["2..2.5 ms", "2 ms to 2.5 ms", "500 us before 2.5 ms", "1 ms after 2.5 ms", "2.5..2 ms", "semaphore to log", ".."];
+    assert.deepEqual(ranges.map((text) => rangeIn(model, text)), [[1900, 2400], [1900, 2400], [1900, 2400], [2400, 3400], null, null, null]);
+    assert.deepEqual(["2,000..2,500 ticks", "5 ticks before 205 ticks"].map((text) => rangeIn(unknown, text)), [[1900, 2400], [100, 105]]);
 });
 
 test("each occurrence of a found text is marked", () => {
@@ -216,7 +220,7 @@ test("a truncated text has at least six letters", () => {
     assert.deepEqual([cut(ink, "telemetry", 69), cut(ink, "telemetry", 70), cut(ink, "bus", 30)], ["", "teleme…", "bus"]);
 });
 
-test("text on each colour of contexts has enough contrast, in both themes", () => {
+test("text on each context colour has enough contrast in both themes", () => {
     const contexts = Array.from({ length: 40 }, () => ({ kind: "thread" }));
     // 21 is the contrast of black and white, and 4.5 the limit of WCAG 2.2 for small text.
     assert.equal(Math.round(contrast("#000000", "#ffffff")), 21);

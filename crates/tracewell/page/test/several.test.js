@@ -80,7 +80,7 @@ test("rows refer to the contexts, reasons and events of their file, and end wher
     assert.equal(all.isMoreUrgent(0, 3), false);
 });
 
-test("if a file moves before the first file, its times are negative, and the view stays at its time", () => {
+test("if a file moves before the first file, its times are negative, and the view does not move", () => {
     const contents = [content("x", [0, 10, 20]), content("y", [0, 4, 8])];
     const all = model(contents, [0, -30]);
     assert.deepEqual([all.origin, all.length], [-30n, 50]);
@@ -131,7 +131,7 @@ test("each file is a tree that can be folded", () => {
     assert.deepEqual(placed(all, new Set(["2:Threads"])).shown.length, 9);
 });
 
-test("offsets are in the address, and nonsense is ignored", () => {
+test("the address contains the offsets, and invalid offsets are ignored", () => {
     const view = new View(100);
     view.place(1, -1500);
     assert.equal(view.address(BigInt), "d=0,-1500");

@@ -116,20 +116,24 @@ pub fn difference(old: &Sample, new: &Sample) -> Option<Difference> {
     let (mut distance, mut larger, mut smaller) = (0.0_f64, 0.0, 0.0);
     for (of_old, of_new) in groups(&old.buckets, &new.buckets) {
         let (of_old, of_new) = (of_old as f64, of_new as f64);
+        // For Cliff's delta, count the pairs in which the value of one side is larger. Pairs within
+        // a group have no known order and count for neither side.
         larger += of_new * old_below;
         smaller += of_old * new_below;
         old_below += of_old;
         new_below += of_new;
+        // The statistic of the test is the largest difference of the two cumulative distributions.
         distance = distance.max((old_below / olds - new_below / news).abs());
     }
     let delta = (larger - smaller) / (olds * news);
+    // The corrected statistic for small samples (Stephens, see above).
     let effective = (olds * news / (olds + news)).sqrt();
     let probability = tail((effective + 0.12 + 0.11 / effective) * distance);
     Some(Difference { distance, delta, probability })
 }
 
-/// Returns the numbers of old and new values in each group of values whose order is unknown.
-/// Equal values and overlapping buckets form one group. The groups are in ascending order.
+/// Groups values whose order is unknown, and returns the numbers of old and new values in each
+/// group. Equal values and overlapping buckets form one group. The groups are in ascending order.
 fn groups(old: &[Bucket], new: &[Bucket]) -> Vec<(u64, u64)> {
     let old = old.iter().map(|bucket| (bucket, bucket.count, 0));
     let mut all: Vec<_> = old.chain(new.iter().map(|bucket| (bucket, 0, bucket.count))).collect();

@@ -75,7 +75,7 @@ pub struct Bucket {
     pub from: u64,
     /// The highest number that belongs to this bucket.
     pub to: u64,
-    /// Number of values.
+    /// Number of values in this bucket, at least 1.
     pub count: u64,
 }
 
@@ -111,6 +111,7 @@ impl Distribution {
         if other.count == 0 {
             return;
         }
+        // An empty distribution has no minimum. Compare before adding the counts.
         self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
         self.max = self.max.max(other.max);
         self.count += other.count;
@@ -120,8 +121,12 @@ impl Distribution {
         match &other.values {
             Values::Exact(values) => values.iter().for_each(|value| self.values.add(*value, 1)),
             Values::Buckets(counts) => {
+                // The single values of the other distribution are unknown, so this one needs
+                // buckets, too.
                 self.values.fill_buckets();
                 for (index, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+                    // Any value of a bucket is in the same bucket here, because all limits are
+                    // equal.
                     self.values.add(limits(index).0, *count);
                 }
             }
@@ -244,6 +249,7 @@ impl Distribution {
 impl Values {
     fn add(&mut self, value: u64, count: u64) {
         if let Self::Exact(values) = self {
+            // Only buckets are merged with counts above 1, and `merge` has filled them before.
             if values.len() < MAX_EXACT {
                 values.push(value);
                 return;

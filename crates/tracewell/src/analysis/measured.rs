@@ -103,8 +103,8 @@ pub struct Measured<S> {
     pub times: Distribution,
 }
 
-/// The place of a distribution in a [`Distributions`]. With a known place, further times are added
-/// without a lookup. The default is an unknown place.
+/// The place of a distribution in a [`Distributions`]. If the place is known, further times are
+/// added without a lookup. The default is an unknown place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::analysis) struct Place {
     /// The value of `Distributions::round` for which `index` is valid; 0 for none.
@@ -170,6 +170,7 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
         if !self.wanted {
             return;
         }
+        // The round changes when the distributions are cleared, so older places are invalid.
         if place.round == self.round
             && let Some(row) = self.rows.get_mut(place.index as usize)
         {

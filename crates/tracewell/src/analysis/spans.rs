@@ -40,7 +40,8 @@ pub struct SpanFigures {
     pub cut: u64,
     /// Durations of the spans from beginning to end, in ticks.
     pub duration: Range,
-    /// The busy parts of the durations, in which at least one thread was in the span, in ticks.
+    /// Busy times of the spans, in ticks: the parts of the durations in which at least one thread
+    /// was in the span.
     pub busy: Range,
     /// The distribution of the durations, if requested.
     pub distribution: Option<Distribution>,
@@ -62,8 +63,8 @@ pub struct AllSpans {
     /// ends of spans that `more` counts. While such spans are open, each end without a known
     /// beginning counts as the end of one of them.
     pub unknown: u64,
-    /// Number of spans beyond a limit. They have no row because there were too many names, or no
-    /// times because too many spans were open.
+    /// Number of spans that exceed a limit. A span has no row if there are too many names, and no
+    /// times if too many spans are open.
     pub more: u64,
 }
 
@@ -102,7 +103,7 @@ pub struct Spans {
     cut: HashSet<u64, RandomState>,
     unknown: u64,
     more: u64,
-    /// Number of spans beyond a limit that have not ended.
+    /// Number of spans that exceeded a limit and have not ended.
     more_open: u64,
     wants_distributions: bool,
 }
@@ -146,11 +147,13 @@ impl Spans {
             SpanRole::Begins => self.begin(number, event),
             SpanRole::Enters => {
                 if let Some(open) = self.open.get_mut(&number) {
+                    // Only the first thread inside begins a busy time.
                     open.since = if open.entered == 0 { ticks } else { open.since };
                     open.entered += 1;
                 }
             }
             SpanRole::Leaves => {
+                // The entry of a thread may be missing after a loss.
                 if let Some(open) = self.open.get_mut(&number).filter(|open| open.entered > 0) {
                     open.entered -= 1;
                     if open.entered == 0 {
@@ -167,10 +170,13 @@ impl Spans {
                         let at = Position { ticks, seq: event.seq() };
                         row.distribution.get_or_insert_default().add(duration, at);
                     }
+                    // A span can end while threads are inside. Their busy time ends here.
                     let last = if open.entered > 0 { ticks.saturating_sub(open.since) } else { 0 };
                     row.busy.add(open.busy.saturating_add(last));
                 }
+                // The loss of events already counted this span.
                 None if self.cut.remove(&number) => {}
+                // This is probably a span that began when too many were open.
                 None if self.more_open > 0 => self.more_open -= 1,
                 None => self.unknown += 1,
             },
@@ -262,7 +268,7 @@ mod tests {
 
     const MAX: u64 = MAX_OPEN as u64;
 
-    /// The figures of spans, and a trace whose event `id` begins spans with the name `id`.
+    /// The figures of spans, and a trace in which the event with id `n` begins spans named `n`.
     struct Spanned {
         trace: Trace,
         spans: Spans,
@@ -384,7 +390,7 @@ mod tests {
         spanned.lose();
         assert!(spanned.spans.open.is_empty());
         spanned.lose();
-        // One cut span ends. New spans replace the other cut spans, which have not ended.
+        // One cut span ends. The others do not end: new spans replace them.
         spanned.end(0..1);
         spanned.begin(MAX..2 * MAX);
         assert_eq!((spanned.spans.open.len(), spanned.spans.cut.len()), (MAX_OPEN, 0));

@@ -27,7 +27,13 @@ impl Stored for u64 {
         put_number(*self, out);
     }
 
+    #[inline]
     fn take(input: &mut &[u8]) -> Option<Self> {
+        // Most numbers are short.
+        if let [byte @ ..0x80, rest @ ..] = *input {
+            *input = rest;
+            return Some(u64::from(*byte));
+        }
         let (value, rest) = number::read(input)?;
         *input = rest;
         Some(value)

@@ -46,7 +46,7 @@ pub(super) struct Index<'r> {
     remembered: usize,
     /// The steps that process every event, in the order of the rules.
     awake: Vec<Part>,
-    /// Times at which statements must process the next event, whatever its id.
+    /// Times after which a statement must process the next event, whatever the id of the event.
     alarms: BinaryHeap<Reverse<(u64, Part)>>,
 }
 
@@ -89,7 +89,7 @@ impl<'r> Index<'r> {
             self.alarms.pop();
             due.push(part);
         }
-        // Usually the list contains only parts from `named`, which are sorted.
+        // Usually the list contains only parts from `named`, which returns them in order.
         if due.len() > named {
             due.sort_unstable();
             due.dedup();

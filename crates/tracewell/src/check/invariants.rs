@@ -30,15 +30,15 @@ pub(super) struct Watch<'r> {
     /// Number of late triggers; they are at the start of `waiting`. Only `each` keeps them, because
     /// the next answer belongs to the oldest trigger even if it is late.
     expired: usize,
-    /// True after the statement was broken and reported. Of broken statements, only `whenever` and
-    /// `each` continue, to count the triggers without an answer in time.
+    /// True after the statement was broken and reported. After that, only `whenever` and `each`
+    /// continue: they count the triggers without an answer in time.
     pub(super) is_broken: bool,
     /// True if too many triggers are waiting, so that the statement cannot count further ones.
     is_full: bool,
     /// Tick of the most recently requested alarm.
     alarm: Option<u64>,
-    /// Number of times that the statement held: triggers that were answered in time for `whenever`
-    /// and `each`, otherwise ranges.
+    /// Number of times that the statement held. For `whenever` and `each`, this is the number of
+    /// triggers that were answered in time; for other statements, the number of ranges.
     held: u64,
     /// Number of triggers of `whenever` and `each`.
     triggers: u64,
@@ -51,8 +51,7 @@ pub(super) struct Watch<'r> {
     matched: u64,
     /// True if the `from` event occurred.
     began: bool,
-    /// The events that almost matched the decisive pattern: the one that determines the result of
-    /// the statement.
+    /// The events that almost matched the pattern that determines the result of the statement.
     missed: Missed,
 }
 
@@ -120,8 +119,8 @@ impl<'r> Watch<'r> {
         }
     }
 
-    /// Returns the reason why the trace does not decide the statement, after the end of the trace.
-    /// Returns `None` if the statement held or was broken.
+    /// Called after the end of the trace. Returns the reason why the trace does not decide the
+    /// statement, or `None` if the trace decides it.
     fn open_because(&self, matcher: &Matcher<'_>) -> Option<String> {
         if self.is_broken || self.held > 0 {
             return None;
@@ -248,8 +247,8 @@ impl<'r> Watch<'r> {
     }
 
     /// Counts the triggers that have waited too long for their answers. Returns a failure if there
-    /// is one. Call this before the event is handled as an answer, because an answer after the
-    /// limit does not count.
+    /// is one. Call this before handling the event as an answer, because a late answer does not
+    /// count.
     fn expire(
         &mut self,
         event: Event<'_>,
@@ -259,7 +258,7 @@ impl<'r> Watch<'r> {
         let Some(limit) = within else { return Ok(()) };
         let (clock, now) = (&event.trace.clock, event.ticks());
         let mut broken = Ok(());
-        // All triggers have the same limit, so the oldest are late first.
+        // All triggers have the same limit, so the oldest one expires first.
         while let Some(waiting) = self.waiting.get(self.expired)
             && is_longer(clock, waiting.since.event().ticks, now, limit.bound, false)
         {
@@ -310,7 +309,7 @@ impl<'r> Watch<'r> {
         self.matched += u64::from(answered > 0);
     }
 
-    /// Adds an event to the triggers if it is one.
+    /// If the event is a trigger, adds it to the triggers.
     fn ask(
         &mut self,
         matcher: &mut Matcher<'_>,
@@ -365,7 +364,7 @@ impl<'r> Watch<'r> {
     fn end(&mut self, whole: bool) -> Result<(), Broken> {
         let ended = self.judge(whole);
         match &self.invariant.kind {
-            // Each answer was counted when it occurred.
+            // Answers are counted when they occur.
             InvariantKind::Whenever { .. } => {}
             _ if !whole => self.open += 1,
             _ => self.held += u64::from(ended.is_ok()),
@@ -376,6 +375,8 @@ impl<'r> Watch<'r> {
     /// Fails if the events of the ended range break the statement.
     fn judge(&mut self, whole: bool) -> Result<(), Broken> {
         let count = std::mem::take(&mut self.count);
+        // The deadlines of the first `expired` entries have passed. Their failures were already
+        // reported.
         let expired = std::mem::take(&mut self.expired);
         let waiting = std::mem::take(&mut self.waiting).split_off(expired);
         self.late += waiting.len() as u64;

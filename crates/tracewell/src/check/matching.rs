@@ -15,8 +15,8 @@ use crate::select::expression::fields::{FieldPosition, Fields, Number, any_objec
 use crate::select::expression::syntax::{Comparison, Condition, Field, Property, Text, Wanted};
 use crate::source::Span;
 
-/// Average number of ids whose plans are cached for each shape. The limit prevents a trace with
-/// many ids from filling the memory.
+/// Number of cached plans, over all shapes and ids, above which the cache is cleared. The limit
+/// prevents a trace with many ids from filling the memory.
 const REMEMBERED: usize = 1 << 16;
 
 /// Maximum number of cached block items over all ids.
@@ -86,8 +86,8 @@ impl<'r> Matcher<'r> {
         self.fields.follow(event);
     }
 
-    /// Returns the indices of a block's items that refer to an event. No other item can accept the
-    /// event.
+    /// Returns the indices of those items of a block that refer to an event. No other item can
+    /// accept the event.
     pub(super) fn named_items(
         &mut self,
         block: Span,
@@ -150,7 +150,7 @@ impl<'r> Matcher<'r> {
         alternatives.any(|alternative| self.positions(alternative.shape, event).is_some())
     }
 
-    /// Returns the variables without a value that occur in the conditions.
+    /// Returns the variables that occur in the conditions and have no value.
     fn bound(&self, conditions: &[Condition], bindings: &Bindings) -> Vec<usize> {
         let values = conditions.iter().flat_map(|condition| &condition.values);
         let slots = values.filter_map(|value| match value {
@@ -200,7 +200,7 @@ impl<'r> Matcher<'r> {
         }
     }
 
-    /// Returns the value that a condition was compared with, as output shows it, or `None` if the
+    /// Returns the event's value for a condition in the form that outputs show, or `None` if the
     /// event has no such field.
     pub(super) fn found(
         &mut self,

@@ -15,7 +15,7 @@ const MAX_VALUES: usize = 64;
 /// to convert a value to text.
 const MAX_COMPARED: u64 = 4096;
 
-/// The events that have a pattern's name but do not meet its conditions.
+/// The events with a pattern's name that do not meet the pattern's conditions.
 #[derive(Debug, Default)]
 pub(super) struct Missed {
     count: u64,
@@ -42,9 +42,12 @@ impl Missed {
         let Miss::Condition(alternative, condition) = miss else { return };
         let at = (alternative, condition);
         let label = || Some(event.label().to_string());
+        // Compare only the first events: the comparisons look up labels and values.
         match self.count {
             0 => (self.label, self.condition) = (label(), Some(at)),
             1..=MAX_COMPARED => {
+                // The explanation may name a condition or a label only if all compared events share
+                // it.
                 self.differ |= self.condition != Some(at);
                 self.label = self.label.take().filter(|known| Some(known) == label().as_ref());
             }

@@ -34,7 +34,7 @@ pub struct Check<'r> {
     runs: Vec<RuleRun<'r>>,
     /// The rate of the clock from which the alarms were computed.
     clock: (Option<Rate>, usize),
-    /// Number of failures at the start of the list whose context is complete.
+    /// Number of failures, from the start of the list, that have their complete context.
     whole: usize,
     /// The last events, at most [`BEFORE`], starting with the oldest at `oldest`.
     recent: Vec<EventCopy>,
@@ -55,7 +55,7 @@ struct RuleRun<'r> {
     /// The first events after the last accepted event.
     later: Vec<EventCopy>,
     steps_met: u64,
-    /// True if the steps cannot be met or were not met.
+    /// True if the steps were not met, or can no longer be met.
     failed: bool,
     watches: Vec<Watch<'r>>,
     /// For each threshold, true if missing events broke it while the trace was read.
@@ -96,6 +96,7 @@ impl<'r> Check<'r> {
     ) -> Verdict {
         let known = Known { trace, figures, baseline };
         for run in &mut self.runs {
+            // The results need the counts that `finish` completes.
             self.verdict.failures.extend(run.finish(trace));
             self.verdict.steps += run.steps_met;
             self.verdict.rules.extend(run.results(trace, &self.matcher));
@@ -109,6 +110,7 @@ impl<'r> Check<'r> {
         }
         self.verdict.warnings = self.rules.unknown_names(trace);
         self.verdict.absent = self.rules.unknown_values(trace);
+        // Rules appear in the order of the file, and failures in the order of the trace.
         self.verdict.rules.sort_by_key(|result| result.span.start);
         self.verdict.note_losses(&trace.losses);
         self.verdict.failures.sort_by_key(Failure::place);
@@ -126,14 +128,14 @@ impl<'r> Check<'r> {
         self.verdict.events += 1;
         self.matcher.follow(event);
         self.keep(row);
-        // An earlier failure may still need events after it as context: add this event.
+        // Add this event to the earlier failures that still need later events as context.
         let recent = self.verdict.failures.iter_mut().skip(self.whole);
         for failure in recent.filter(|failure| failure.more > 0) {
             failure.more -= 1;
             failure.context.push(Line::of(event));
         }
-        // Failures become complete in the order of the list. Later events skip the complete
-        // failures at the start of the list.
+        // Failures are completed in the order of the list. Later events skip the complete failures
+        // at the start of the list.
         let growing = |failure: &Failure| failure.more > 0;
         self.whole +=
             self.verdict.failures[self.whole..].iter().take_while(|f| !growing(f)).count();

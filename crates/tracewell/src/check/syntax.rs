@@ -42,8 +42,8 @@ impl Rules {
         }
     }
 
-    /// Returns the figures in thresholds, except the number of missing events, for which no
-    /// analysis is necessary. If there are none, a check needs no [`Figures`](super::Figures).
+    /// Returns the figures in thresholds that need an analysis: all except the number of missing
+    /// events. If there are none, a check needs no [`Figures`](super::Figures).
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         let thresholds = self.rules.iter().flat_map(|rule| &rule.thresholds);
         let figures = thresholds.map(|threshold| &threshold.figure);
@@ -100,11 +100,11 @@ pub(super) struct Item {
     pub(super) mark: Option<usize>,
     /// True if the item is optional.
     pub(super) optional: bool,
-    /// The reasons for which the item or a step in it may become impossible.
+    /// The reasons why the item or a step in it may become impossible to complete.
     pub(super) risks: Risks,
 }
 
-/// The reasons for which an item may become impossible.
+/// The reasons why an item may become impossible to complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Risks {
     /// A time limit that can expire.
@@ -178,7 +178,7 @@ pub(super) enum InvariantKind {
         answer: Pattern,
         within: Option<Limit>,
         /// True for `each`: an event answers only the oldest waiting trigger that it matches. False
-        /// for `whenever`: it answers all waiting triggers that it matches.
+        /// for `whenever`: an event answers all waiting triggers that it matches.
         pairs: bool,
     },
 }

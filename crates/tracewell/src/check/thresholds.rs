@@ -87,7 +87,7 @@ pub(super) enum Decision {
     Exceeded(String),
     /// The value is worse than the value in the baseline.
     Worse(String),
-    /// The trace does not decide the threshold.
+    /// The trace does not determine the result.
     Open(String),
 }
 
@@ -163,8 +163,8 @@ impl Threshold {
     /// Returns the number of missing events.
     fn lost(&self, trace: &Trace) -> Result<Value, String> {
         let count = trace.losses.events().or_else(|| {
-            // If the sizes of some gaps are unknown, the known sizes may already break an upper
-            // limit.
+            // Even if the sizes of some gaps are unknown, the smallest possible number may already
+            // exceed an upper limit.
             let counts = trace.losses.iter();
             let counts = counts.map(|(_, count)| count.events.saturating_add(count.unknown));
             let least = counts.fold(0, u64::saturating_add);

@@ -1,5 +1,5 @@
-//! Warns about a name in rules if no event of the trace's format has this name, and about a name in
-//! conditions if no context, object or event of the trace has this name.
+//! Warns about names in rules: of events and arguments that the trace's format does not have, and
+//! in conditions, if no context, object or event of the trace has the name.
 
 use super::shapes::is_named;
 use super::syntax::{Invariant, InvariantKind, Pattern, Rules};
@@ -51,9 +51,8 @@ impl Rules {
     }
 
     /// Returns a warning for each name in a condition if no context, object or event of this trace
-    /// has this name. Examines only statements whose effect changes silently if they contain such a
-    /// name. They specify events that must not occur, events to ignore, or the only events that
-    /// count.
+    /// has this name. Examines only statements in which such a name would go unnoticed: they
+    /// specify events that must not occur, events to ignore, or the only events that count.
     pub(super) fn unknown_values(&self, trace: &Trace) -> Vec<Finding> {
         let mut patterns = Vec::new();
         for rule in &self.rules {
@@ -102,6 +101,8 @@ fn unknown_name(name: &Text, trace: &Trace) -> Option<String> {
     let is_known = match name {
         Text::Like(written) => has_event(written, &trace.schema),
         Text::Exactly(_) => {
+            // A name in quotes can also be that of a range, of unknown events, or end with an event
+            // id.
             trace.schema.ranges().any(|event| is_named(name, trace, event.id))
                 || !named(name, trace).is_empty()
                 || is_named(name, trace, u32::MAX)

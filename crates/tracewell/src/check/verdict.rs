@@ -33,9 +33,9 @@ pub struct Verdict {
     pub lost: Option<u64>,
     /// Warnings about names in the rules that do not exist in the trace's format.
     pub warnings: Vec<Finding>,
-    /// Warnings about names in conditions if no context, object or event of the trace has these
-    /// names. [`Verdict::strict`] does not turn them into failures, because a run need not contain
-    /// every context and every object.
+    /// Warnings about names in conditions that no context, object or event of the trace has.
+    /// [`Verdict::strict`] does not turn them into failures, because a run need not contain every
+    /// context and every object.
     pub absent: Vec<Finding>,
 }
 
@@ -57,7 +57,7 @@ impl Verdict {
     }
 
     /// Returns a stricter verdict, which counts two more things as failures: a rule that the trace
-    /// does not decide, and a name that no event of the trace's format has.
+    /// does not decide, and the name of an event or argument that the trace's format does not have.
     #[must_use]
     pub fn strict(mut self) -> Self {
         for result in &mut self.rules {
@@ -74,7 +74,7 @@ impl Verdict {
         self
     }
 
-    /// Adds the count of a statement's late events to the message of the statement's failure.
+    /// Adds the number of a statement's late events to the message of its failure.
     pub(super) fn count_late(&mut self, statement: Span, in_all: Option<String>) {
         let is_late = |failure: &&mut Failure| {
             failure.span == statement
@@ -146,8 +146,8 @@ pub enum RuleOutcome {
     Held,
     /// The rule failed.
     Failed,
-    /// The trace does not show whether the rule holds. Either the event that begins the rule's
-    /// range or the event after `until` did not occur.
+    /// The trace does not show whether the rule holds. For example, the event that begins the
+    /// rule's range did not occur.
     Open,
 }
 

@@ -53,7 +53,7 @@ pub struct RulesWriter<W> {
 pub const MAX_STEPS: u64 = if cfg!(test) { 1000 } else { 1_000_000 };
 
 impl<W: Write> RulesWriter<W> {
-    /// Writes the start of the rules for a trace with this name.
+    /// Writes the beginning of the rules for a trace with this name.
     ///
     /// # Errors
     /// Returns an error if writing fails.
@@ -79,8 +79,8 @@ impl<W: Write> RulesWriter<W> {
         self.lines.line_end()
     }
 
-    /// Returns true if the trace has more than [`MAX_STEPS`] steps, so that the rules are
-    /// incomplete.
+    /// Returns true if the rules are incomplete, because the trace has more than [`MAX_STEPS`]
+    /// steps.
     pub fn is_full(&self) -> bool {
         self.written > MAX_STEPS
     }
@@ -199,6 +199,7 @@ impl WriteOptions {
             return None;
         }
         let context = |context: &String| match context.contains(['*', '?']) {
+            // Characters that end a word in rules become `?`, which matches them.
             true => context.replace(|c| !is_word(c) || c == '&', "?"),
             false => name(context),
         };

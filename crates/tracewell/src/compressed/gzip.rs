@@ -82,13 +82,16 @@ impl Members {
 
 fn header(source: &mut Source<impl BufRead>) -> Result<(), Broken> {
     let mut fixed = [0; 10];
+    // Read the magic number alone: fewer than 10 other bytes may follow the last member.
     source.read_exact(&mut fixed[..3])?;
     if fixed[..3] != MAGIC {
         let found = &fixed[..3];
         return Err(Broken::Damaged(format!("expected a member (1F 8B 08), found {found:02X?}")));
     }
     source.read_exact(&mut fixed[3..])?;
+    // Bytes 4 to 9 (time, level, system) have no effect on the data.
     let flags = fixed[3];
+    // The optional fields follow in this order (RFC 1952, section 2.3).
     if flags & HAS_EXTRA != 0 {
         let mut length = [0; 2];
         source.read_exact(&mut length)?;

@@ -54,6 +54,7 @@ impl<R: BufRead> BufRead for Source<R> {
             match self.from.fill_buf() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
+                    // The decompressor reports only that reading failed, so keep the reason.
                     self.failed = Some(io::Error::new(error.kind(), error.to_string()));
                     return Err(error);
                 }
@@ -64,6 +65,8 @@ impl<R: BufRead> BufRead for Source<R> {
                 Ok(_) => break,
             }
         }
+        // The buffer is filled, so this call does not read. The slice from the loop cannot be
+        // returned, because its borrow would last beyond the loop.
         self.from.fill_buf()
     }
 

@@ -82,6 +82,7 @@ impl Frames {
 /// Returns the reason why a frame ends early.
 fn broken<R>(source: &mut Source<R>, error: &FrameDecoderError) -> Broken {
     use FrameDecoderError as Error;
+    // The decompressor's error is only the consequence if the source failed or ended.
     if let Some(error) = source.failed.take() {
         return Broken::Io(error);
     }

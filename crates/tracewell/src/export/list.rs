@@ -71,7 +71,7 @@ pub struct FormatOption {
 }
 
 impl FormatList {
-    /// Returns the list.
+    /// Returns the list of all formats that this version can read or write.
     #[expect(clippy::new_without_default, reason = "a list of all formats is not a default value")]
     pub fn new() -> Self {
         let read = FORMATS.iter().map(|format| ReadFormat::of(format)).collect();

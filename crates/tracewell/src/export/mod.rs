@@ -211,6 +211,7 @@ fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
+            // XML 1.0 does not allow these two characters.
             '\u{FFFE}' | '\u{FFFF}' => escaped.push('\u{FFFD}'),
             _ if c.is_control() => escaped.push('\u{FFFD}'),
             _ => escaped.push(c),

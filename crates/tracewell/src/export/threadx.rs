@@ -73,7 +73,7 @@ fn write(
     }
     input.read(&mut writer)?;
     if !survey.wrapped() {
-        // A slot with context 0 shows a reader that the ring has not wrapped.
+        // An unused slot, with context 0, shows that the ring has not wrapped.
         writer.put(&Event::UNUSED).map_err(ExportError::Write)?;
     }
     Ok(trace)
@@ -124,7 +124,7 @@ impl Sink for Survey {
 enum Source {
     /// The records are event slots of this layout.
     Threadx(Layout),
-    /// The source has another dialect, and its ticks become timestamps of this counter.
+    /// The records have another format; their ticks are converted to timestamps of this counter.
     Other(Counter),
 }
 

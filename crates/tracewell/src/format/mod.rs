@@ -84,7 +84,7 @@ pub type Snapshot = fn(&Path, &File) -> io::Result<Option<Vec<u8>>>;
 pub struct Note {
     /// The text of the note, for diagnostics.
     pub message: String,
-    /// The present value of a property of the source, if the recorded value is no longer true.
+    /// The current value of a property of the source, if the recorded value is no longer true.
     pub fact: Option<Fact>,
 }
 
@@ -112,7 +112,7 @@ pub struct Format {
     pub report: ReportStyle,
     /// True if the names of contexts and objects can follow the events that refer to them.
     pub names_follow: bool,
-    /// Returns true if an input that begins with these bytes does not grow and is decoded as a
+    /// Returns true if these bytes are the start of an input that does not grow and is decoded as a
     /// whole.
     pub is_whole: fn(&[u8]) -> bool,
     /// Options for facts that the bytes do not contain.
@@ -252,6 +252,7 @@ impl Format {
             if file.format() == self.name {
                 schema.extend(file, self.rules)?;
             } else if by_name(file.format()).is_none() {
+                // A file for another format is skipped. A name that no format has is a mistake.
                 return Err(no_format(file));
             }
         }

@@ -18,8 +18,8 @@ use crate::text::{counted, shown};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     by_number: HashMap<u64, String, RandomState>,
-    /// True if the trace contained one of the numbers, or if no warning is needed when it contains
-    /// none.
+    /// True if the names need no warning: the trace contained one of the numbers, or the list is
+    /// used for many traces.
     used: Cell<bool>,
 }
 
@@ -61,8 +61,8 @@ impl Names {
         Some(name)
     }
 
-    /// Adds a warning to the diagnostics if there are names, but [`Names::of`] found none. Call
-    /// this after the last event. `what` says what the numbers are, such as `pid`.
+    /// Adds a warning to the diagnostics if there are names, but [`Names::of`] never returned one.
+    /// Call this after the last event. `what` says what the numbers are, such as `pid`.
     pub(super) fn remark(&self, what: &str, diagnostics: &mut Diagnostics) {
         if self.is_empty() || self.used.get() {
             return;

@@ -47,8 +47,9 @@ pub struct Settings {
     /// Number of threads that may decode and format events; 0 for one per processor. Outputs do not
     /// depend on it.
     pub threads: usize,
-    /// True if another process was writing the source when it was opened. In this case, a log
-    /// without an end is complete so far. [`Input`](crate::input::Input) sets this.
+    /// True if another process was writing the source when it was opened. In this case, decoders do
+    /// not report the missing end block of a log as a loss. [`Input`](crate::input::Input) sets
+    /// this.
     pub is_growing: bool,
     /// Number of events after which the sink will stop; `None` if it wants all events. Some
     /// decoders read a whole trace before its first event, because later events give names to
@@ -119,8 +120,8 @@ pub struct DefaultNames {
 /// A file with names, read into memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamesFile {
-    /// The flag before the file: `--names` or `--custom-events`. Each format reads only the files
-    /// of names that one of the flags specifies ([`Format::names`](super::Format::names)).
+    /// The flag before the file: `--names` or `--custom-events`. A format reads only the files with
+    /// its own flag, [`Format::names`](super::Format::names).
     pub flag: &'static str,
     /// Path of the file, for messages.
     pub path: String,
@@ -132,6 +133,7 @@ impl Settings {
     /// Returns the settings for a format, with the defaults for settings that the user did not
     /// give. The result contains only the defaults that the settings do not override.
     pub(super) fn of_format(&self, format: &str) -> Self {
+        // Name every field, so that the compiler finds a field that this function forgets.
         let Self { format: name, options, names, schemas, symbols, parts, files, .. } = self;
         let Self { threads, is_growing, only_first, defaults, .. } = self;
         let mut all = Self {
@@ -154,6 +156,7 @@ impl Settings {
                 all.defaults.options.push(option.clone());
             }
         }
+        // If several configurations give names, the last one applies.
         let default_names = defaults.names.iter().rev().find(|names| names.format == format);
         if names.is_empty() && options.get("names").is_none() {
             all.names.extend(default_names.map(|names| names.file.clone()));
@@ -163,7 +166,7 @@ impl Settings {
     }
 
     /// Returns the schema files for a format: first the defaults, and then all others, which
-    /// override the defaults. Only the defaults are chosen by their format; the others may be for
+    /// override the defaults. The defaults are selected by their format; the other files may be for
     /// any format.
     pub(crate) fn all_schemas(&self, format: &str) -> Vec<Arc<Extension>> {
         self.default_schemas(format).chain(&self.schemas).cloned().collect()
@@ -180,6 +183,7 @@ impl Settings {
     /// of that default.
     pub(super) fn placed(&self, format: &str, error: OptionError) -> OptionError {
         let Defaults { options, names, .. } = &self.defaults;
+        // A setting that the user typed replaces the default, so no default caused the error.
         let is_typed = self.options.get(error.key()).is_some() || !self.names.is_empty();
         let option = options
             .iter()

@@ -98,6 +98,7 @@ fn whole(
     remarks: &mut Diagnostics,
 ) -> io::Result<Vec<u8>> {
     reader.by_ref().take(MAX_TEXT).read_to_end(&mut bytes)?;
+    // A small compressed file can have an enormous content, so limit it.
     if bytes.len() as u64 >= MAX_TEXT {
         let message = format!("more than {} MiB when decompressed", MAX_TEXT >> 20);
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));

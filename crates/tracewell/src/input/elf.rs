@@ -181,7 +181,7 @@ fn readable(name: &[u8]) -> String {
     shown(&name).into_owned()
 }
 
-/// Decodes a name of the Rust compiler, without the compiler's hash. The names of older Rust
+/// Demangles a name of the Rust compiler and omits the compiler's hash. The names of older Rust
 /// compilers are also valid C++ names, so try Rust first.
 fn decode_rust(name: &[u8]) -> Option<String> {
     let mut out = Limited(String::new());

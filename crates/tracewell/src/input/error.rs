@@ -10,7 +10,8 @@ use crate::model::{Diagnostics, SinkError};
 use crate::select::{did_you_mean, nearest};
 use crate::text::{counted, shown_path};
 
-/// Number of remarks in an error: the encoding that was detected, and the first faults of the text.
+/// Maximum number of remarks in an error. The remarks are the detected encoding and the first
+/// faults of the text.
 const REMARKS: usize = 3;
 
 /// Error for an input that cannot be read.
@@ -39,8 +40,8 @@ pub enum InputError {
         path: PathBuf,
         /// Names of the known formats.
         known: String,
-        /// The kind of file if it is known, the first bytes, the faults of the text that encodes
-        /// them, and a hint.
+        /// The kind of file if it is known, the first bytes, the errors in the text if a text
+        /// encodes them, and a hint.
         found: String,
     },
     /// The input is compressed in a format that Tracewell does not decompress.

@@ -1,5 +1,5 @@
-//! Recognises files of other programs by their first bytes, for the error about an input that no
-//! format recognises. The module `compressed` recognises compressed files.
+//! Recognises files of other programs by their first bytes. If no format recognises an input, the
+//! error names the kind of file. The module `compressed` recognises compressed files.
 
 use std::path::Path;
 
@@ -71,7 +71,7 @@ pub(super) fn hint(path: &Path) -> Option<&'static str> {
     is_log.then_some(aix::NOT_PUBLIC)
 }
 
-/// Number of packets of a Perfetto trace that are examined.
+/// Maximum number of packets that are examined to recognise a Perfetto trace.
 const PACKETS: usize = 4;
 
 /// Returns true if the bytes begin with packets of a Perfetto trace: fields of a protobuf message,

@@ -20,8 +20,8 @@ use super::{InputError, Reading, Settings, State};
 use crate::format::{FORMATS, Format, TraceFile};
 use crate::model::{Sink, Trace};
 
-/// Maximum number of snapshots at the end of the reading, until two successive snapshots have the
-/// same files.
+/// Maximum number of snapshots at the end of the reading. Usually, the first snapshot without
+/// changed files is the last.
 const MAX_LAST: usize = 8;
 
 /// A trace in a folder that grows.
@@ -94,7 +94,7 @@ impl Growing {
         self.reading.trace()
     }
 
-    /// Returns the trace.
+    /// Ends the reading and returns the trace as far as it has been decoded.
     pub fn into_trace(self) -> Trace {
         self.reading.into_trace()
     }
@@ -142,10 +142,12 @@ impl Growing {
             Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(InputError::io(&self.path, error));
             }
+            // The folder itself may be missing during a renaming, so this is no error.
             _ => Vec::new(),
         };
         let paths: HashSet<&PathBuf> = found.iter().collect();
         let is_missing = !self.files.iter().all(|seen| paths.contains(&seen.path));
+        // The second rule of the module: wait once before accepting that a file is missing.
         if is_missing && !self.is_missing {
             self.is_missing = true;
             return Ok(false);
@@ -155,11 +157,13 @@ impl Growing {
             self.files.iter().map(|seen| (&seen.path, seen)).collect();
         let files = found.iter().map(|path| {
             let version = version(path)?;
+            // A file that did not change is not read again.
             let known = known.get(path).filter(|seen| seen.version == version);
             known.map_or_else(|| read(path), |seen| Ok((*seen).clone()))
         });
         let files = files.collect::<io::Result<Vec<_>>>();
         let again = files.and_then(|mut files| {
+            // The first rule of the module: read files with bytes again after all others.
             for seen in files.iter_mut().filter(|seen| seen.version.0 > 0) {
                 if version(&seen.path)? != seen.version {
                     *seen = read(&seen.path)?;
@@ -176,6 +180,8 @@ impl Growing {
                 self.files = files;
                 Ok(has_changed)
             }
+            // A file disappeared between the listing and the reading. Its folder is probably being
+            // renamed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.is_missing = true;
                 Ok(false)

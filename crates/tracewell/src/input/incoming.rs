@@ -14,9 +14,9 @@ use super::poll::is_readable;
 #[cfg(unix)]
 const TICK: Duration = Duration::from_millis(100);
 
-/// Number of available bytes that are still read after the flag is set. A pipe holds at most this
-/// number of bytes, so the reader gets all bytes that were written before the signal, and a fast
-/// writer cannot keep the reader busy.
+/// Maximum number of available bytes that the reader still reads after the flag is set. A pipe
+/// holds at most this number of bytes, so the reader gets all bytes that were written before the
+/// signal, and a fast writer cannot keep the reader busy.
 const MAX_AFTER_END: usize = 1 << 20;
 
 #[cfg(unix)]

@@ -29,8 +29,7 @@ pub struct Mapping {
     #[cfg(unix)]
     guard: Guard,
     map: Mmap,
-    /// The file, kept to detect that it becomes shorter; `None` if the mapping does not keep the
-    /// file open.
+    /// The file, kept open to notice a truncation; `None` after [`Bytes::close`].
     file: Option<File>,
 }
 
@@ -67,7 +66,7 @@ impl Bytes {
     }
 
     /// Closes the file. The bytes stay. A process can map more files than it can have open. After
-    /// this, [`Bytes::is_cut`] notices a truncation only if a missing byte was read.
+    /// this, [`Bytes::is_cut`] reports a truncation only if a missing byte was read.
     #[must_use]
     pub fn close(mut self) -> Self {
         if let Self::Mapped(mapping) = &mut self {

@@ -453,6 +453,7 @@ fn other_parts(path: &Path, diagnostics: &mut Diagnostics) {
         name.push(format!("-{number}"));
         PathBuf::from(name)
     };
+    // The daemon numbers the files without gaps.
     let parts: Vec<_> = (0..MAX_PARTS).map(part).take_while(|part| part.is_file()).collect();
     if let Some(first) = parts.first() {
         let (first, count) = (shown_path(first), parts.len());

@@ -28,6 +28,7 @@ impl Input {
         if !self.format().names_follow {
             return self.read_all(sink);
         }
+        // A stream cannot be read twice. Names that follow their events are only reported.
         if self.is_stream() {
             let mut trace = self.read_all(sink)?;
             if trace.contexts.has_late_names() {
@@ -38,6 +39,7 @@ impl Input {
             return Ok(trace);
         }
         let mut known = self.read_all(&mut Nothing)?;
+        // The keys again refer to the contexts that have them at the first event.
         known.contexts.rewind();
         self.read_all(&mut Named { known, sink })
     }
@@ -52,7 +54,7 @@ impl Sink for Nothing {
     }
 }
 
-/// Passes events to a sink with the trace of an earlier pass.
+/// Passes events to a sink, with the trace that an earlier pass has read.
 struct Named<'a> {
     known: Trace,
     sink: &'a mut dyn Sink,

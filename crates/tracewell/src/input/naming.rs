@@ -61,7 +61,7 @@ impl UserNames {
     }
 
     /// Adds notes about events that never occurred, and warnings about entries that do not fit the
-    /// trace. Adds the ids that occurred to the trace.
+    /// trace. Stores in the trace which ids occurred.
     pub(super) fn report(self, trace: &mut Trace) {
         let seen = |id| self.ids.as_ref().is_some_and(|ids| ids.contains(id));
         if let Some(symbols) = self.symbols.as_deref() {
@@ -107,9 +107,11 @@ fn report_symbols(symbols: &SymbolTable, has_symbol: bool, trace: &mut Trace) {
     }
     let digits = trace.payload.digits();
     let named = |key: u64| symbols.find_in(key, digits).is_some();
+    // This searches all contexts and objects, but only if no event had a symbol.
     let is_used = has_symbol
         || trace.contexts.iter().any(|(_, context)| named(context.key))
         || trace.objects.iter().any(|(_, object)| named(object.key));
+    // A trace without events has no addresses, so it says nothing about the program.
     if is_used || trace.events == 0 {
         return;
     }
@@ -117,7 +119,8 @@ fn report_symbols(symbols: &SymbolTable, has_symbol: bool, trace: &mut Trace) {
         let (program, trace) = (program.bits, 4 * digits);
         format!("its addresses have {program} bits, and those of this trace {trace}")
     } else if program.is_movable {
-        "no address of this trace is in its symbols: the system moved it when it started".to_owned()
+        "no address of this trace is in its symbols: the system loaded it at another address"
+            .to_owned()
     } else {
         "no address of this trace is in its symbols: did another program record the trace?"
             .to_owned()

@@ -151,7 +151,7 @@ impl Reading {
         sink.loss(trace, &loss)
     }
 
-    /// Returns the trace.
+    /// Ends the reading and returns the trace as far as it has been decoded.
     pub fn into_trace(self) -> Trace {
         self.trace
     }

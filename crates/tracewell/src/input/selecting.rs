@@ -28,7 +28,7 @@ impl Input {
         self.selection = selection;
     }
 
-    /// Stores the ids of events in the following readings, for [`Trace::ids`]. Then
+    /// Collects the ids of events in the next readings, for [`Trace::ids`]. Then
     /// [`Selection::unknown_names`] can report events that never occurred. [`Input::select`]
     /// implies this if the selection names events.
     pub fn note_ids(&mut self) {
@@ -41,9 +41,9 @@ impl Input {
         std::mem::take(&mut self.selection)
     }
 
-    /// Returns the selection, in which the number of events to skip replaces [`Selection::tail`].
-    /// If `tail` is set, this function reads the whole input to count the events, and keeps the
-    /// bytes of a stream in memory.
+    /// Returns the selection with [`Selection::tail`] replaced by the number of events to skip. If
+    /// `tail` is set, this function reads the whole input to count the events, and keeps the bytes
+    /// of a stream in memory.
     ///
     /// # Errors
     /// Returns the errors of [`Input::read`].

@@ -1,4 +1,4 @@
-//! Converts a text that encodes a memory image to the bytes of the trace in the image.
+//! Extracts the trace from a memory image that is encoded as text.
 //!
 //! [`super::image`] decodes the text. This module selects the segment with the trace and reports
 //! the faults that the decoder found.

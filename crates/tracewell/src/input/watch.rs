@@ -10,7 +10,7 @@ pub struct Advance {
     /// Number of bytes of the events that were read. This is slightly less than the number of input
     /// bytes.
     pub bytes: u64,
-    /// Number of events.
+    /// Number of events that were read.
     pub events: u64,
 }
 

@@ -9,12 +9,12 @@ use super::{Batch, PayloadLayout, Records, Trace};
 pub(crate) struct Arguments<'a> {
     layout: PayloadLayout,
     records: Records<'a>,
-    /// The records, if each has the same number of four-byte words. Then an argument is read
-    /// without determining the bounds of its payload.
+    /// The records, if each has the same number of four-byte words. If so, arguments are read
+    /// without computing the bounds of each payload.
     words: Option<Words<'a>>,
 }
 
-/// Records that each have the same number of four-byte words.
+/// Records of equal length, as words of four bytes.
 #[derive(Clone, Copy, Debug)]
 struct Words<'a> {
     order: ByteOrder,
@@ -31,6 +31,8 @@ impl<'a> Arguments<'a> {
         let (layout, records) = (trace.payload, batch.records);
         let words = match (layout, records.fixed_size()) {
             (PayloadLayout::Words { order, bytes: 4 }, Some((bytes, size, payload)))
+                // If records consist of whole words, a word is found by its index, without slices
+                // of records.
                 if payload <= size && size > 0 && (size | payload).is_multiple_of(4) =>
             {
                 let (words, _) = bytes[..bytes.len() / size * size].as_chunks();

@@ -33,7 +33,7 @@ impl WallClock {
         (ns > 0).then_some(Self { ns, stamp, is_start: true })
     }
 
-    /// Returns a moment that is not the beginning of recording, or `None` if `ns` is 0.
+    /// Returns a moment other than the beginning of recording, or `None` if `ns` is 0.
     pub fn at(ns: u64, stamp: u64) -> Option<Self> {
         (ns > 0).then_some(Self { ns, stamp, is_start: false })
     }
@@ -85,8 +85,8 @@ impl Counter {
         Self { mask, last: mask, direction }
     }
 
-    /// Returns the mask if it selects exactly the n lowest bits and the modulus is 2^n. In this
-    /// case, the number of ticks between two stamps is their difference under this mask.
+    /// Returns the mask if it consists of the n lowest bits and the modulus is 2^n. The number of
+    /// ticks between two stamps is then the difference of the stamps, masked.
     pub(crate) const fn low_bits(&self) -> Option<u64> {
         let low = self.mask & self.mask.wrapping_add(1) == 0 && self.last == self.mask;
         if low { Some(self.mask) } else { None }
@@ -196,8 +196,8 @@ impl Rate {
     #[inline]
     fn divide(self, number: u64) -> (u64, u64) {
         let ticks = self.ticks.get();
-        // The reciprocal is at most 1 below 2^64 / ticks. So the product is less than 1 below
-        // number / ticks. Rounded down, it is the quotient or 1 less.
+        // The reciprocal is at most 1 below 2^64 / ticks. So the product is at most number / ticks,
+        // and less than 1 below it. Rounded down, it is the quotient or 1 less.
         let quotient = ((u128::from(number) * u128::from(self.reciprocal)) >> 64) as u64;
         let rest = number - quotient * ticks;
         if rest < ticks { (quotient, rest) } else { (quotient + 1, rest - ticks) }
@@ -316,8 +316,8 @@ pub struct Clock {
     /// Ticks per second, if known. If the rate changes, this is the first rate.
     pub rate: Option<Rate>,
     /// All rates in the order of time, each with its start; empty if `rate` never changes. Times
-    /// are rounded down at each change, including the first, so that each rate begins at a whole
-    /// number of nanoseconds.
+    /// are rounded down at each change, including the first, so each rate begins at a whole number
+    /// of nanoseconds.
     pub changes: Vec<RateChange>,
     /// The counter that produced the timestamps.
     pub counter: Counter,

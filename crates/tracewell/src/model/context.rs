@@ -20,7 +20,8 @@ pub enum ContextKind {
     Interrupt,
     /// The system before its scheduler started.
     Initialization,
-    /// The trace does not identify the context, or the traced system's scheduler does not know it.
+    /// The trace does not identify the context, or the scheduler of the traced system does not know
+    /// it.
     Unknown,
     /// The system itself: the idle loop, the scheduler, and interrupts that have no context of
     /// their own.
@@ -124,6 +125,12 @@ impl Contexts {
         self.bindings
     }
 
+    /// Returns two numbers. One of them increases whenever the context of a key changes, or the
+    /// name of a context.
+    pub(crate) fn changes(&self) -> (u64, usize) {
+        (self.bindings, self.renamed.len())
+    }
+
     /// Adds a context and returns its id. If the key is known, returns the id of the existing
     /// context and does not change the context.
     pub fn add(&mut self, context: Context) -> ContextId {
@@ -159,7 +166,7 @@ impl Contexts {
         self.note_binding(key);
     }
 
-    /// Stores that a key now refers to a different context.
+    /// Notes that a key now refers to a different context.
     fn note_binding(&mut self, key: u64) {
         self.bindings += 1;
         if self.rebound.len() > self.list.len() {
@@ -168,8 +175,8 @@ impl Contexts {
         self.rebound.push(key);
     }
 
-    /// Lets each key refer to the first context that had it, as at the start of a trace in which
-    /// all contexts are known. [`Contexts::follow`] comes next.
+    /// Binds each key to the first context that had it. This is the state at the start of a trace
+    /// whose contexts are all known. [`Contexts::follow`] comes next.
     pub(crate) fn rewind(&mut self) {
         self.by_key.clear();
         for (index, context) in self.list.iter().enumerate() {
@@ -227,6 +234,7 @@ impl Contexts {
         if seen.renamed == self.renamed.len() && table.len() == self.list.len() {
             return;
         }
+        // A context can be renamed several times, so its row may be replaced several times.
         for id in self.renamed.get(seen.renamed..).unwrap_or_default() {
             if let (Some(place), Some(context)) = (table.get_mut(id.index()), self.get(*id)) {
                 *place = row(*id, context);

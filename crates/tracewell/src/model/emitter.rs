@@ -11,8 +11,7 @@
 //!
 //! A decoder whose hot loop adds many small events first calls [`Emitter::room`]. It then adds that
 //! many events with [`Emitter::add`], which checks nothing. For events like those of
-//! [`Emitter::copied`], these functions are [`Emitter::room_for_copied`] and
-//! [`Emitter::add_copied`].
+//! [`Emitter::copied`], it calls [`Emitter::room_for_copied`] and [`Emitter::add_copied`] instead.
 //!
 //! A decoder whose hot loop fills whole columns uses [`Emitter::columns`] and [`Emitter::batch`].
 
@@ -59,7 +58,7 @@ struct Added {
     offset: u64,
 }
 
-/// The location of the bytes of a batch's records and payloads.
+/// The location of a batch's records and payloads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Shape {
     #[default]
@@ -215,7 +214,7 @@ impl<'a> Emitter<'a> {
         Flow::Continue(Self::EVENTS - self.buffer.added.len())
     }
 
-    /// Adds an event, as [`Emitter::decoded`] does, for which [`Emitter::room`] has made room.
+    /// Adds an event as [`Emitter::decoded`] does. [`Emitter::room`] must have made room for it.
     #[inline]
     pub fn add(&mut self, event: NewEvent, record: Range<u64>) {
         let from_origin = |position: u64| position.wrapping_sub(self.buffer.origin) as u32;
@@ -234,9 +233,10 @@ impl<'a> Emitter<'a> {
         Flow::Continue(())
     }
 
-    /// Makes room for events like those of [`Emitter::copied`]. Returns the number of events for
-    /// which there is room, at least 1; [`Emitter::add_copied`] adds them. The limit for the bytes
-    /// of payloads and copies is checked only here, so these must be small.
+    /// Makes room for events of the kind that [`Emitter::copied`] adds. Returns the number of
+    /// events for which there is room, at least 1; [`Emitter::add_copied`] adds them. Only this
+    /// function checks the limit on the bytes of payloads and copies, so call it again after each
+    /// large record.
     #[inline]
     pub fn room_for_copied(&mut self) -> Flow<usize> {
         self.make_room(Shape::Copied)?;
@@ -255,7 +255,7 @@ impl<'a> Emitter<'a> {
         self.push(event, Span { start, payload, end }, offset);
     }
 
-    /// Returns the span of a record in the window, after making room for it in the batch.
+    /// Makes room for a record in the batch, and returns the span of the record in the window.
     #[inline]
     fn place(&mut self, record: Range<u64>, shape: Shape) -> Flow<Span> {
         // The positions in a span have 32 bits and are relative to the origin. So a record before
@@ -293,8 +293,8 @@ impl<'a> Emitter<'a> {
         *claimed = (payloads.len(), copies.len());
     }
 
-    /// Delivers the events that were added. Call this before the window ends, before the trace gets
-    /// names that apply only from the next event on, and at the end.
+    /// Delivers the events that were added. Call this at the end, before the window ends, and
+    /// before the trace gets names that apply only to later events.
     pub fn flush(&mut self) -> Flow {
         let buffer = &mut *self.buffer;
         if buffer.added.is_empty() {
@@ -382,6 +382,10 @@ fn deliver(
 }
 
 impl EventBuffer {
+    /// Number of added events that are moved to all columns before the next ones. They fit into the
+    /// first-level cache, so the loops for the other columns do not fetch them again.
+    const CACHED: usize = 128;
+
     fn clear(&mut self) {
         self.payloads.clear();
         self.copies.clear();
@@ -392,15 +396,17 @@ impl EventBuffer {
     /// Moves the added events to the columns, which must be empty.
     fn fill_columns(&mut self) {
         let Self { added, columns, spans, offsets, .. } = self;
-        let events = || added.iter().map(|added| &added.event);
-        columns.ticks.extend(events().map(|event| event.ticks));
-        columns.cpu.extend(events().map(|event| event.cpu));
-        columns.context.extend(events().map(|event| event.context));
-        columns.id.extend(events().map(|event| event.id));
-        columns.priority.extend(events().map(|event| event.priority));
-        spans.extend(added.iter().map(|added| added.span));
-        if self.shape == Shape::Copied {
-            offsets.extend(added.iter().map(|added| added.offset));
+        for added in added.chunks(Self::CACHED) {
+            let events = || added.iter().map(|added| &added.event);
+            columns.ticks.extend(events().map(|event| event.ticks));
+            columns.cpu.extend(events().map(|event| event.cpu));
+            columns.context.extend(events().map(|event| event.context));
+            columns.id.extend(events().map(|event| event.id));
+            columns.priority.extend(events().map(|event| event.priority));
+            spans.extend(added.iter().map(|added| added.span));
+            if self.shape == Shape::Copied {
+                offsets.extend(added.iter().map(|added| added.offset));
+            }
         }
         added.clear();
     }

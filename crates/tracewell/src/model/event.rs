@@ -283,7 +283,7 @@ pub enum ArgumentValue<'a> {
     Text(&'a [u8]),
     /// Bytes, shown in hexadecimal.
     Bytes(&'a [u8]),
-    /// Several values, each with a type of its own.
+    /// Several values, each with its own type.
     List(Vec<ListItem<'a>>),
     /// A structure or an array, as list items: see [`ListItem`].
     Nested(Vec<ListItem<'a>>),

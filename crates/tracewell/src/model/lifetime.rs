@@ -1,10 +1,11 @@
 //! The lifetimes of objects, derived from the creations and deletions in a trace. A key can name
 //! several objects in turn, because the memory of a control block is reused. Creations and
 //! deletions are collected before the events are delivered, so that an event before a creation does
-//! not get the name of the later object. Each creation begins a life. The lives of a key and kind
-//! are assigned to the objects in the source. The last life of a key is assigned first, because a
-//! source keeps the latest names. A life is never assigned to an object whose parameters contradict
-//! the parameters of the creation. A life without an object has no name.
+//! not get the name of the later object. Each creation begins a life. Each life is assigned to an
+//! object in the source with the same key and kind, if there is one. The last life of a key is
+//! assigned first, because a source keeps the latest names. If the parameters of a creation
+//! contradict the parameters of an object, the life is never assigned to that object. A life
+//! without an object has no name.
 
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ use foldhash::fast::RandomState;
 use super::schema::{ArgumentKind, EventType, Schema};
 use super::{Lifetime, Meaning, Object, ObjectId, Objects, PayloadLayout};
 
-/// A key together with a kind of objects.
+/// A key and a kind of object.
 type Named = (u64, u32);
 
 /// The collected creations and deletions, by key and kind.
@@ -109,8 +110,9 @@ impl Lifetimes {
     }
 
     /// Assigns the lives to the source's objects, in the order in which the source lists them. From
-    /// the beginning of each life, the key refers to the object that is assigned to this life. For
-    /// lives without a name, `made_up` creates objects. `from` is the tick of the first position.
+    /// the beginning of each life, the key refers to the object that is assigned to this life. If
+    /// no object is left for a life of the kind `made_up.0`, creates one with the label that
+    /// `made_up.1` returns. `from` is the tick of the first position.
     pub fn settle(
         mut self,
         schema: &Schema,
@@ -151,8 +153,8 @@ impl Lifetimes {
             }
         }
         // If several objects have the same key at the beginning, the last binding of this key
-        // applies. So the binding of a living object comes last. If several objects are alive, the
-        // binding of the source's first living object comes last.
+        // applies. So the binding of a living object comes last. Of several living objects, the one
+        // that the source lists first has its binding last.
         let rank = |(binding, _): &(KeyBinding, Option<u64>)| {
             let object = binding.object.filter(|_| binding.place.is_none());
             let alive =
@@ -190,14 +192,14 @@ struct Given<'a> {
 
 impl Given<'_> {
     /// Returns the lives in time order, each with its object. Initially, the source filled the
-    /// slots of a key in order. If there are at least as many slots as lives, the last slots belong
-    /// to these lives. If there are fewer slots than lives, some lives shared a slot. In this case,
-    /// the search for slots begins with the first life, otherwise with the last.
+    /// slots of a key in order. If there are at least as many slots as lives, these lives got the
+    /// last slots. If there are fewer slots than lives, some lives shared a slot. In this case, the
+    /// search for slots begins with the first life, otherwise with the last.
     fn give(mut self, lives: &[ObservedLifetime]) -> Vec<(ObservedLifetime, Option<ObjectId>)> {
         let first = lives.first().filter(|life| life.created.is_none()).cloned();
         let begun: Vec<_> = lives.iter().filter(|life| life.created.is_some()).cloned().collect();
-        // The object `before` belongs to the life that began before the trace; `first` assigns this
-        // object.
+        // Leave out the object `before`: `first` assigns it to the life that began before the
+        // trace.
         self.slots.retain(|id| Some(*id) != self.before);
         let mut objects = vec![None; begun.len()];
         // The last life is the one that the source describes best: assign it before the others.
@@ -223,8 +225,8 @@ impl Given<'_> {
         self.objects.get(id).is_some_and(|object| object.alive == Some(true))
     }
 
-    /// Removes and returns the object of the last life. If no deletion ended this life, the object
-    /// is alive.
+    /// Removes and returns the object of `life`, the last life of the key. Prefers an object that
+    /// is alive if no deletion ended this life.
     fn take_last(&mut self, life: &ObservedLifetime) -> Option<ObjectId> {
         if life.deleted.is_some() {
             return self.take(life, false);
@@ -234,15 +236,16 @@ impl Given<'_> {
         let position = self.slots.iter().rposition(|id| alive(id) && fits(id));
         let position = position.or_else(|| self.slots.iter().rposition(alive));
         match position {
-            // If an object's parameters changed after its creation, the object does not fit the
-            // recorded creation. So for a life that has not ended, take an object that is alive,
-            // even if the object does not fit.
+            // If an object's parameters change after its creation, the object no longer fits the
+            // recorded creation. So if a life has not ended, take a living object, even if that
+            // object does not fit.
             Some(position) => Some(self.slots.remove(position)),
             None => self.take(life, false),
         }
     }
 
-    /// Removes and returns the first or the last object that fits a life.
+    /// Removes and returns the first object that fits a life if `first` is true, otherwise the last
+    /// one.
     fn take(&mut self, life: &ObservedLifetime, first: bool) -> Option<ObjectId> {
         let fits = |id: &ObjectId| self.fits(*id, life);
         let mut slots = self.slots.iter();
@@ -250,8 +253,8 @@ impl Given<'_> {
         position.map(|position| self.slots.remove(position))
     }
 
-    /// Returns the object that was alive at the beginning of the trace; `alone` is true if no other
-    /// life follows.
+    /// Returns the object that was alive at the beginning of the trace. `alone` is true if no life
+    /// begins later.
     fn first(&self, alone: bool) -> Option<ObjectId> {
         let alive = || self.slots.iter().copied().find(|id| self.is_alive(*id));
         match self.before {

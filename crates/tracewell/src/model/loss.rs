@@ -44,8 +44,9 @@ impl LossCause {
 pub struct Loss {
     /// Number of the event that follows the gap.
     pub before: u64,
-    /// Number of missing events, if known. The number is 0 if another loss counts these events: in
-    /// a stream with numbered records, a gap in the numbers also counts a damaged record.
+    /// Number of missing events, if known. The number is 0 if another loss already counts these
+    /// events: in a stream with numbered records, a gap in the numbers includes the damaged
+    /// records.
     pub events: Option<u64>,
     /// Why they are missing.
     pub cause: LossCause,
@@ -73,7 +74,7 @@ pub struct Losses {
     by_cause: BTreeMap<LossCause, LossCount>,
     /// Number of places.
     places: u64,
-    /// Number of the event that follows the most recent place.
+    /// Number of the event after the most recent loss.
     last: Option<u64>,
 }
 
@@ -108,8 +109,8 @@ impl Losses {
         self.by_cause.is_empty()
     }
 
-    /// Returns the number of places between events at which events are missing. Losses without an
-    /// event between them count as one place.
+    /// Returns the number of places at which events are missing. Losses without an event between
+    /// them count as one place.
     pub fn places(&self) -> u64 {
         self.places
     }

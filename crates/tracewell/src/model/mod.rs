@@ -47,7 +47,7 @@ pub use loss::{Loss, LossCause, LossCount, Losses};
 pub use meaning::Meaning;
 pub(crate) use number_rows::{MAX_NUMBERS, NumberRow, NumberRows};
 pub use object::{Lifetime, NamedAt, Object, ObjectId, Objects};
-pub(crate) use per_id::PerId;
+pub(crate) use per_id::{OfSchema, PerId};
 pub use position::Position;
 pub use program_spans::{ProgramSpan, ProgramSpans};
 pub use running::{Choice, MaybeContext, OnBehalf, Running};

@@ -5,7 +5,9 @@
 
 use tracewell_wire::ByteOrder;
 
-use super::{Batch, ContextDetail, ContextId, EventRef, PayloadLayout, Priority, Trace};
+use super::{
+    Batch, ContextDetail, ContextId, EventRef, PayloadLayout, Priority, RecordedDetails, Trace,
+};
 
 /// A batch in which every payload has the same number of arguments.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +42,8 @@ pub(crate) struct NumberRow<'a> {
     pub(crate) context: ContextId,
     /// Priority of the context.
     pub(crate) priority: Priority,
+    /// The detail of the context, if the record contains one.
+    pub(crate) detail: Option<ContextDetail>,
     record: &'a [u8],
 }
 
@@ -48,7 +52,7 @@ type Cells<'a> = (((((&'a u64, &'a u32), &'a u16), &'a ContextId), &'a Priority)
 
 impl<'a> NumberRow<'a> {
     #[inline(always)]
-    fn of((row, cells): (usize, Cells<'a>)) -> Self {
+    fn of((row, cells): (usize, Cells<'a>), details: Option<&dyn RecordedDetails>) -> Self {
         let (((((ticks, id), cpu), context), priority), record) = cells;
         Self {
             row,
@@ -57,6 +61,7 @@ impl<'a> NumberRow<'a> {
             cpu: *cpu,
             context: *context,
             priority: *priority,
+            detail: details.and_then(|details| details.detail(record)),
             record,
         }
     }
@@ -107,7 +112,9 @@ impl<'a> NumberRows<'a> {
         let columns = self.batch.columns;
         let rows = columns.ticks.iter().zip(&columns.id).zip(&columns.cpu);
         let rows = rows.zip(&columns.context).zip(&columns.priority);
-        rows.zip(self.bytes.chunks_exact(self.size)).enumerate().map(NumberRow::of)
+        let rows = rows.zip(self.bytes.chunks_exact(self.size)).enumerate();
+        let details = self.trace.details.as_deref();
+        rows.map(move |cells| NumberRow::of(cells, details))
     }
 
     /// Returns the arguments of an event, followed by zeros. Returns `None` if an argument is
@@ -122,16 +129,11 @@ impl<'a> NumberRows<'a> {
             }
             return Some(numbers);
         }
+        // This is the most frequent layout. Its fixed size needs only one check.
         let (words, _) = payload.first_chunk::<16>()?.as_chunks::<4>();
         for (number, word) in numbers.iter_mut().zip(words) {
             *number = u64::from(u32::from_le_bytes(*word));
         }
         Some(numbers)
-    }
-
-    /// Returns the detail of the context, if the record contains one.
-    #[inline(always)]
-    pub(crate) fn detail(&self, row: &NumberRow<'_>) -> Option<ContextDetail> {
-        self.trace.details.as_ref()?.detail(row.record)
     }
 }

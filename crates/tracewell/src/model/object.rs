@@ -108,8 +108,7 @@ impl Bindings {
     /// Lets the key refer to an object from a tick on.
     fn begin(&mut self, from: u64, object: ObjectId, list: &[Object]) {
         // If an object ends at a tick, the key refers to no object from the next tick on. If
-        // another object begins at the same tick, that object's binding replaces the one for the
-        // next tick.
+        // another object begins at the same tick, its binding replaces this empty one.
         while self.0.last().is_some_and(|last| last.object.is_none() && last.from > from) {
             self.0.pop();
         }
@@ -128,17 +127,18 @@ impl Bindings {
         self.0.push(Binding { from: from.max(last.0), object, renamed });
     }
 
-    /// If the key refers to this object, lets the key refer to no object from a tick on.
+    /// If the key refers to this object, lets it refer to no object from a tick on.
     fn end(&mut self, from: u64, object: ObjectId) {
         if self.0.last().is_some_and(|last| last.object == Some(object)) {
             self.add(from, None, false);
         }
     }
 
-    /// From a tick on, lets the key refer to another object in place of the latest object.
+    /// Lets the key refer, from a tick on, to another object in place of the latest one.
     fn replace(&mut self, from: u64, object: ObjectId) {
         let is_its = |binding: &Binding| binding.object.is_none_or(|named| named == object);
-        // Remove the last bindings as long as they refer to the replaced object or to no object.
+        // Remove bindings from the end as long as they refer to the replaced object or to no
+        // object.
         let mut renamed = self.0.last().map_or(0, |last| last.renamed);
         while self.0.last().is_some_and(is_its) {
             self.0.pop();
@@ -198,7 +198,7 @@ pub struct Objects {
     list: Vec<Object>,
     by_key: HashMap<u64, KeyHistory, RandomState>,
     by_kind: HashMap<(u64, u32), Bindings, RandomState>,
-    /// True for dialects in which a symbol gives a name to a key, whatever the kind of the object.
+    /// True for dialects in which the name of a key applies to objects of every kind.
     kinds_share_names: bool,
     /// True if some key was renamed.
     has_renamed: bool,
@@ -206,7 +206,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Adds an object. From its creation on, its key refers to it. If this is the first object with
+    /// Adds an object. After its creation, its key refers to it. If this is the first object with
     /// its key and kind, the key also refers to it before the creation, because earlier events can
     /// only refer to this object. An object with an unknown creation time does not take over the
     /// key of another object.
@@ -262,8 +262,8 @@ impl Objects {
         self.changes += 1;
     }
 
-    /// Ends the life of an object. The object's key still refers to this object, until it refers to
-    /// another object.
+    /// Ends the life of an object. The object's key still refers to this object until another
+    /// object gets the key.
     pub fn delete(&mut self, id: ObjectId, ticks: u64) {
         if let Some(object) = self.list.get_mut(id.0 as usize) {
             object.lifetime.until = Some(ticks);
@@ -277,7 +277,7 @@ impl Objects {
         self.name_nothing(object.key, object.kind, ticks.saturating_add(1));
     }
 
-    /// From a tick on, lets a key refer to no object of this kind.
+    /// Makes a key refer to no object of this kind from a tick on.
     pub fn name_nothing(&mut self, key: u64, kind: u32, ticks: u64) {
         let bindings = self.by_kind.entry((key, kind)).or_default();
         match bindings.0.last().map(|last| last.object) {

@@ -17,8 +17,8 @@ pub(crate) struct PerId<T> {
     schema: Weak<Schema>,
     /// Index in `entries` by id; 0 if the id has no entry yet.
     index: Vec<u16>,
-    /// The entries. The first entry is for ids without room in `index`: it belongs to the one of
-    /// these ids that was looked up most recently.
+    /// The entries. The first entry serves all ids that do not fit into `index`; it belongs to the
+    /// one that was looked up last.
     entries: Vec<T>,
 }
 
@@ -66,6 +66,8 @@ impl<T: Copy> OfSchema<'_, T> {
     fn add(&mut self, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> u16 {
         let PerId { index: indices, entries, .. } = &mut *self.table;
         let entry = make(self.schema, id);
+        // Index 0 means that an id has no entry yet. Entry 0 stores the entries of ids that are too
+        // large for the table, one at a time.
         if entries.is_empty() {
             entries.push(entry);
         }

@@ -21,8 +21,8 @@ use super::schema::SpanRole;
 /// the limit of `analysis::spans`, so spans with a duration keep their numbers.
 const MAX_OPEN: usize = 1 << 17;
 
-/// Maximum number of ended spans. A batch has fewer events, so a span that ends within a batch is
-/// still stored when the batch's events refer to it.
+/// Maximum number of ended spans. The limit exceeds the number of events in a batch, so spans that
+/// end within a batch are still known to all events of the batch.
 const MAX_ENDED: usize = 1 << 14;
 
 /// A process, and the id of a span in this process.
@@ -36,8 +36,8 @@ pub struct ProgramSpan {
     /// The id of the event type with which it began; `None` if the trace does not contain its
     /// beginning.
     pub begun_by: Option<u32>,
-    /// Number of the span that had the same id and was still open when this span began. Its end is
-    /// missing.
+    /// Number of the span that had the same id and was still open when this span began. The end of
+    /// that span is missing.
     pub replaces: Option<u64>,
     key: Key,
     is_open: bool,
@@ -151,11 +151,13 @@ impl ProgramSpans {
         self.last += 1;
         let number = self.last;
         let earlier = self.numbers.insert(key, number);
+        // An open span with this id ended without an event, since ids of open spans are unique.
         let replaces = earlier.filter(|earlier| self.end_number(*earlier));
         let span = ProgramSpan { number, begun_by, replaces, key, is_open: true };
         self.spans.insert(number, span);
         self.begun.push_back(number);
         self.open += 1;
+        // `begun` also contains spans that have ended. They are skipped.
         while self.open > MAX_OPEN {
             let Some(oldest) = self.begun.pop_front() else { break };
             if self.is_open(oldest) {
@@ -164,6 +166,8 @@ impl ProgramSpans {
                 self.removed += 1;
             }
         }
+        // One long span at the front would keep the numbers of all later spans, so remove ended
+        // ones.
         if self.begun.len() > 2 * MAX_OPEN {
             let mut begun = std::mem::take(&mut self.begun);
             begun.retain(|number| self.is_open(*number));

@@ -179,7 +179,7 @@ impl<C: Choice> Running<C> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Handles the load of a task's context.
+    /// Handles the loading of a task's context.
     #[inline]
     pub fn load(&mut self, task: ContextId) {
         // Trust the scheduler's choices more than loads of contexts, because some systems record
@@ -190,7 +190,7 @@ impl<C: Choice> Running<C> {
         }
     }
 
-    /// Handles the load of the system's own context, for example by a kernel that is shutting down.
+    /// Handles the load of the system's own context, for example when a kernel shuts down.
     pub fn load_system(&mut self, system: ContextId) {
         if !self.in_interrupt() {
             self.now = C::of(system.into());
@@ -259,7 +259,7 @@ mod tests {
         running.exit(Some(A));
         assert_eq!(running.task(), Some(A));
         running.exit(Some(B));
-        assert_eq!(running.task(), Some(A), "an end without a beginning keeps a known context");
+        assert_eq!(running.task(), Some(A), "an end without a beginning changes no known context");
         running.choose(behalf(A, C));
         running.enter();
         running.exit(Some(A));

@@ -27,7 +27,7 @@ pub trait Slices: Sync {
     /// Returns the number of threads that may decode the slices.
     fn threads(&self) -> usize;
 
-    /// Returns the event before a slice. If `slice` is the number of slices, returns the last
+    /// Returns the event before a slice. If `slice` equals the number of slices, returns the last
     /// event. An event always precedes the first slice.
     fn before(&self, trace: &Trace, slice: usize) -> Before;
 

@@ -94,9 +94,9 @@ impl SymbolTable {
     /// begins last, then to the smallest, then to the first in `symbols`. A symbol of unknown size
     /// gives a name to its address only if no other symbol contains this address.
     pub fn new(program: Program, mut symbols: Vec<Symbol>) -> Self {
-        // Of the symbols at the same address, the smallest one comes last, because the last one has
-        // priority. If several symbols have the same address and size, the first one in `symbols`
-        // comes last, because the list was reversed and the sort is stable.
+        // At each address, the last symbol has priority, so the smallest symbol must come last. If
+        // several symbols have the same address and size, the first one in `symbols` comes last,
+        // because the list was reversed and the sort is stable.
         symbols.reverse();
         symbols.sort_by_key(|symbol| (symbol.address, std::cmp::Reverse(symbol.size)));
         let mut ranges = sized_ranges(&symbols);

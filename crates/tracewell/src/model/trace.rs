@@ -254,8 +254,8 @@ pub struct Trace {
     pub diagnostics: Diagnostics,
     /// The highest core number so far, plus one. It can grow with each batch.
     pub cpus: u16,
-    /// The event ids that occurred. An input that [notes them](crate::input::Input::note_ids) sets
-    /// this field after reading the whole trace.
+    /// The event ids that occurred. This is known after the whole trace has been read, if the input
+    /// [notes ids](crate::input::Input::note_ids).
     pub ids: Option<EventIds>,
     /// The files whose bytes were joined to this input: the offset of each file in the input, and
     /// its name. Empty if the input is a single file.

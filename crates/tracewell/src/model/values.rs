@@ -25,8 +25,8 @@ pub const fn head(present: u32, slots: u32) -> u64 {
     present as u64 | (slots as u64) << 32
 }
 
-/// Returns the slot for a string, for bytes or for a list. The slot contains the start in the row,
-/// and the length.
+/// Returns the slot for a string, for bytes or for a list. The slot contains the position of the
+/// data in the row, and the length of the data.
 #[inline]
 pub const fn place(start: u32, length: u32) -> u64 {
     start as u64 | (length as u64) << 32

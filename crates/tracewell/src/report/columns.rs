@@ -147,7 +147,7 @@ impl Columns {
     }
 }
 
-/// Width, in cells, of the mark for a context that took over its core.
+/// Width, in cells, of the column that marks a context that has just taken over its core.
 const MARK: usize = 3;
 /// Blanks before an event.
 pub(super) const GAP: usize = 2;

@@ -97,8 +97,8 @@ impl<W: Write> DocumentWriter<W> {
     }
 }
 
-/// Indents all lines except the first, as far as traces are indented in a document. JSON strings
-/// never contain line ends.
+/// Indents all lines except the first to the level of the traces in a document. JSON strings never
+/// contain line ends.
 struct Indented<'a, W>(&'a mut W);
 
 impl<W: Write> Write for Indented<'_, W> {

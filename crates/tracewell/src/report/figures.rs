@@ -1,12 +1,12 @@
-//! Turns figures into cells of tables, and shares of a whole that add up to 100 %. `table` draws
-//! the cells.
+//! Turns figures into cells of tables, and makes the shares of a whole add up to 100 %. `table`
+//! draws the cells.
 
 use super::table::Cell;
 use crate::analysis::Range;
 use crate::model::Trace;
 use crate::text::{counted, spoken_time};
 
-/// Returns true if the clock has one known rate, so that durations can be shown in units of time
+/// Returns true if the clock has one known rate. Durations can then be shown in units of time
 /// instead of ticks.
 pub(super) fn has_time(trace: &Trace) -> bool {
     // With several rates, the same number of ticks may have different durations.
@@ -37,7 +37,7 @@ pub(super) fn moment(trace: &Trace, ticks: u64) -> Cell {
     }
 }
 
-/// Returns a duration of a range, or an unknown value if the range is empty.
+/// Returns a figure of a range as a duration, or an unknown value if the range is empty.
 pub(super) fn optional(trace: &Trace, range: Range, figure: u64) -> Cell {
     some(range, figure).map(|ticks| duration(trace, ticks)).into()
 }
@@ -61,7 +61,7 @@ pub(super) fn share(part: u64, whole: u64) -> Cell {
 /// The number of hundredths of a percent in a whole.
 const WHOLE: u128 = 10_000;
 
-/// Returns the shares of parts that make up a whole. They are rounded so that they add up to
+/// Returns the share that each part has in the whole. The shares are rounded so that they add up to
 /// exactly 100 %: the parts with the largest remainders are rounded up.
 pub(super) fn shares(parts: &[u64]) -> Vec<Cell> {
     let whole = parts.iter().map(|part| u128::from(*part)).sum::<u128>();

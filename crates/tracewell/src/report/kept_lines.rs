@@ -71,15 +71,17 @@ impl<W: Write> Report<W> {
         let KeptLines { seq, labels, describer, text } = &mut self.kept;
         let Some((columns, times)) = &mut self.columns else { return false };
         let Some(context) = self.contexts.get_mut(row.context.index()) else { return false };
+        // The kept text contains the priority, so a new priority needs a new text.
         if context.kept_for != Some(row.priority) {
             keep_context(text, columns, context, row.priority);
         }
         let Some(context) = &context.kept else { return false };
         let trace = rows.trace();
-        if labels.find(row.id).is_none() {
+        let Some(Some(label)) = labels.find(row.id) else {
             keep_label(labels, trace, row.id, *columns);
-        }
-        let Some(Some(label)) = labels.find(row.id) else { return false };
+            return false;
+        };
+        // The buffer does not change until `done` is called, so an earlier return writes nothing.
         let mut line = self.lines.buffer().window();
         seq.put(&mut line, rows.seq(&row));
         let time = trace.clock.nanoseconds(row.ticks);
@@ -97,6 +99,7 @@ impl<W: Write> Report<W> {
         line.trim_end();
         line.mark(b"\n");
         line.done();
+        // Note the time and the context only now: another function writes the lines refused above.
         times.note(row.ticks, time);
         self.shown.note(row.context, row.cpu);
         true

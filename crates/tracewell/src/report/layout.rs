@@ -25,7 +25,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Returns a count, with groups of digits on a screen.
+    /// Returns a count. On a screen, its digits are grouped.
     pub(super) fn count(&self, count: u64) -> String {
         if self.width.is_some() { crate::text::grouped(count) } else { count.to_string() }
     }

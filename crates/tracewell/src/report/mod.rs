@@ -64,6 +64,7 @@ use columns::{Columns, GAP};
 use kept_lines::KeptLines;
 pub use layout::Layout;
 use screen::Screen;
+use slices::Parts;
 use times::Times;
 
 /// Layout and content of a report.
@@ -113,15 +114,16 @@ pub struct Report<W> {
     screen: Option<Screen>,
     /// True if reading stopped before the end of the trace, because no later event can be selected.
     broke_off: bool,
+    parts: Parts,
 }
 
 /// The cell of a context.
 #[derive(Debug)]
 struct ContextCell {
     text: Literal,
-    /// Priority of the latest event, and the cells of context and priority for it; `None` if they
-    /// are too long.
+    /// The priority in `kept`; `None` if nothing is kept.
     kept_for: Option<Priority>,
+    /// The cells of context and priority, for the latest event; `None` if they are too long.
     kept: Option<WideText>,
 }
 
@@ -158,6 +160,7 @@ impl<W: Write> Report<W> {
             shown: Shown::default(),
             screen: None,
             broke_off: false,
+            parts: Parts::default(),
         }
     }
 
@@ -209,6 +212,7 @@ impl<W: Write> Report<W> {
             // The cells of events depend on the columns.
             self.labels = PerEvent::default();
             self.kept.forget_labels();
+            self.parts = Parts::default();
             self.contexts.iter_mut().for_each(|context| context.kept_for = None);
             return self.names();
         }
@@ -220,7 +224,7 @@ impl<W: Write> Report<W> {
         let Some((columns, _)) = &self.columns else { return Ok(()) };
         let screen = self.options.layout.width.map(|width| Screen::new(width, columns));
         let names = styled(&columns.names(), HEADING, self.options.layout.color);
-        // The escape sequence before the names occupies bytes, but no width.
+        // The escape sequence before the names has bytes, but no width on the screen.
         let style = names.find('m').filter(|_| self.options.layout.color).map_or(0, |end| end + 1);
         let event = style + columns.before_event();
         let out = self.lines.buffer();

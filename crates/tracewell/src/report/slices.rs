@@ -6,9 +6,17 @@ use super::kept_lines::KeptLines;
 use super::{Report, ReportOptions, Shown, Times};
 use crate::model::{Columns, Sink, Slices, Trace};
 use crate::select::{Listing, Selection};
-use crate::text::{TextBuffer, write_in_order};
+use crate::text::{TextBuffer, TextBuffers, write_in_order};
+
+/// The reports of the threads. They are kept between calls, because they contain the kept texts.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    parts: Vec<Part>,
+    buffers: TextBuffers,
+}
 
 /// The report of one thread. The report of the trace receives this thread's lines.
+#[derive(Debug)]
 struct Part {
     report: Report<io::Sink>,
     columns: Columns,
@@ -19,7 +27,7 @@ impl Part {
         let Self { report, columns } = self;
         report.resume(trace, slices, slice);
         let flow = report.events(trace, &slices.batch(trace, slice, columns));
-        debug_assert!(flow.is_continue(), "a report of a part takes all events");
+        debug_assert!(flow.is_continue(), "the report of a slice accepts all events");
         report.lines.swap(text);
     }
 }
@@ -37,21 +45,23 @@ impl<W: Write> Report<W> {
     /// # Errors
     /// Returns an error if writing fails.
     pub(super) fn write_slices(&mut self, trace: &Trace, slices: &dyn Slices) -> io::Result<()> {
-        let mut parts: Vec<_> = (0..slices.threads()).map(|_| self.part()).collect();
+        let Parts { mut parts, mut buffers } = std::mem::take(&mut self.parts);
+        parts.resize_with(slices.threads(), || self.part());
         write_in_order(
             slices.count(),
-            &mut parts,
+            (&mut parts, &mut buffers),
             |part, slice, text| part.put(trace, slices, slice, text),
             |text| self.lines.block(text),
         )?;
-        for part in parts {
-            self.shown.add(&part.report.shown);
+        for part in &mut parts {
+            self.shown.add(&std::mem::take(&mut part.report.shown));
         }
         self.resume(trace, slices, slices.count());
+        self.parts = Parts { parts, buffers };
         Ok(())
     }
 
-    /// Sets the state after the event before a slice.
+    /// Sets the state of the report to that at the start of a slice: after the previous event.
     fn resume(&mut self, trace: &Trace, slices: &dyn Slices, slice: usize) {
         let before = slices.before(trace, slice);
         self.shown.running = vec![Some(before.context)];

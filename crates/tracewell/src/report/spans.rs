@@ -76,10 +76,10 @@ impl SpanRow {
 const SPANS: [&str; 11] =
     ["SPAN", "TARGET", "BEGUN", "OPEN", "CUT", "TOTAL", "BUSY", "IDLE", "MIN", "MEAN", "MAX"];
 
-/// The columns to compare: sums, and single durations.
+/// The columns that share a unit: first the sums, then the durations of single spans.
 const COMPARED: [&[usize]; 2] = [&[5, 6, 7], &[8, 9, 10]];
 
-/// Appends the table of spans with at most `rows` rows, and the number of other rows.
+/// Appends the table of spans with at most `rows` rows, and the number of omitted rows.
 pub(super) fn put(
     text: &mut String,
     trace: &Trace,

@@ -168,7 +168,7 @@ fn listed(what: &str, mut findings: Vec<String>, all: usize) -> Option<String> {
     (!findings.is_empty()).then(|| format!("{what}: {}", findings.join(", ")))
 }
 
-/// Returns the last line: the options that show more.
+/// Returns the last line, which names the options that show more.
 fn other_sections(figures: &Figures, machines: &MachineFigures, spans: &AllSpans) -> String {
     let sections = Section::ALL.into_iter();
     let sections = sections.filter(|section| section.has_figures(figures, machines, spans));

@@ -104,8 +104,8 @@ struct Unit {
     least: u64,
 }
 
-/// The units of time, largest first. Times have three decimals, so that a column in seconds still
-/// shows milliseconds.
+/// The units of time, largest first. Times have three decimals, so a column in seconds still shows
+/// milliseconds.
 const UNITS: [Unit; 3] = [
     Unit { name: "s", nanoseconds: 1_000_000_000, least: 10_000_000_000 },
     Unit { name: "ms", nanoseconds: 1_000_000, least: 10_000_000 },
@@ -259,6 +259,7 @@ pub(super) fn table_with_groups<const N: usize>(
     rows: impl Iterator<Item = [Cell; N]> + Clone,
 ) {
     let mut columns = names.map(Column::new);
+    // All cells determine the unit and the width of their column, so read the rows twice.
     for row in rows.clone() {
         for (column, cell) in columns.iter_mut().zip(&row) {
             column.measure(cell, layout);
@@ -269,6 +270,7 @@ pub(super) fn table_with_groups<const N: usize>(
     }
     select_units(&mut columns, groups, layout);
     limit_long(&mut columns, layout);
+    // A table that is too wide for the screen has several parts.
     for part in parts(&columns, layout) {
         let of_part = || part.iter().map(|index| &columns[*index]);
         text.push('\n');
@@ -343,6 +345,7 @@ fn limit_long(columns: &mut [Column<'_>], layout: Layout) {
         let shown = columns.iter().filter(|column| !column.is_empty);
         shown.map(|column| column.width + GAP).sum::<usize>()
     };
+    // The long column is next to all others, or in a part of its own next to the first column.
     let beside = width.saturating_sub(filled(others));
     let below = width.saturating_sub(filled(others.get(..1).unwrap_or_default()));
     let room = if beside >= MIN_LONG.min(last.width) { beside } else { below };

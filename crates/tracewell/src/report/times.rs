@@ -18,7 +18,7 @@ pub(super) struct Times {
     widths: (usize, usize),
 }
 
-/// The column before the time since the previous line.
+/// The first time column. The next column shows the time since the previous line.
 #[derive(Debug)]
 enum FirstColumn {
     /// The time since the first event.
@@ -44,7 +44,7 @@ impl Times {
         matches!(self.first, FirstColumn::Since(_))
     }
 
-    /// Like [`Times::put`], for a line of limited length, if the times are relative. `time` is
+    /// Like [`Times::put`], but only for relative times and for lines of limited length. `time` is
     /// `ticks` in nanoseconds. Call [`Times::note`] when the line is complete.
     #[inline(always)]
     pub(super) fn put_line(&mut self, line: &mut LineWindow<'_>, ticks: u64, time: Option<u64>) {
@@ -86,7 +86,7 @@ impl Times {
         self.before = Some((ticks, clock.nanoseconds(ticks)));
     }
 
-    /// Appends both columns of an event with these ticks.
+    /// Appends both columns for an event with these ticks.
     #[inline(always)]
     pub(super) fn put<'a>(
         &mut self,

@@ -56,8 +56,7 @@ impl<W: Write> Listing<W> {
         }
     }
 
-    /// Returns true if every event has a line that is written at once, because there is no
-    /// selection.
+    /// Returns true if there is no selection, so the line of every event is written at once.
     pub(crate) fn is_whole(&self) -> bool {
         self.selector.is_none() && self.tail.is_none()
     }
@@ -70,7 +69,7 @@ impl<W: Write> Listing<W> {
         self.lines.block(lines)
     }
 
-    /// Writes the buffer if it is full, after the line of an event. The line must end with a line
+    /// After the line of an event, writes the buffer if it is full. The line must end with a line
     /// feed, and the list must be whole. Breaks if writing fails.
     #[inline(always)]
     pub(crate) fn after_line(&mut self) -> Flow {

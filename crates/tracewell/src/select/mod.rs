@@ -69,7 +69,7 @@ pub struct Selection {
     pub ids: Vec<IdOrName>,
     /// Ids or names of events that are excluded.
     pub without_ids: Vec<IdOrName>,
-    /// Numbers of processors.
+    /// Numbers of processors, from 0. An empty list selects all.
     pub cpus: NumberList,
     /// Names or keys of threads; a name may contain `*`.
     pub threads: Vec<String>,
@@ -102,7 +102,7 @@ pub enum SelectionError {
     /// The selection contains dates, but the dates of events are not known.
     #[error(transparent)]
     NoDates(#[from] NoDates),
-    /// The selection of a chart contains processors, but the trace does not show what ran on them.
+    /// The selection for a chart names processors, but the trace does not show what ran on them.
     #[error("processors need a trace that records what runs on them; this one does not")]
     NoCores,
 }

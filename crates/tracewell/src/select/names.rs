@@ -53,8 +53,8 @@ impl EventNames {
         }
     }
 
-    /// Returns the numbers, in this index, of the names that may match an event id. May
-    /// return a number twice. Use [`is_event`] to test each name.
+    /// Returns the numbers of the names that may match an event id. May return a number twice. Use
+    /// [`is_event`] to test each name.
     pub(crate) fn of(&self, schema: &Schema, id: u32) -> impl Iterator<Item = u32> {
         let event = schema.event(id);
         let names = [folded(&event.name), folded(&event.label), folded(&schema.label(id))];

@@ -9,7 +9,7 @@ use std::str::FromStr;
 /// Each element of the text is a decimal number without a sign, or a range: two such numbers with
 /// `-` between them, the second not less than the first. Commas or white space separate elements. A
 /// list keeps the order of its elements, and elements may overlap. [`NumberList::default`] is an
-/// empty list, which no text produces.
+/// empty list; parsing a text never returns one.
 ///
 /// ```
 /// use tracewell::select::NumberList;

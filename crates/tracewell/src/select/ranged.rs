@@ -23,7 +23,7 @@ pub struct Covered {
     pub until: Option<u64>,
     /// Number of events before the range. They only determine the state at its beginning.
     pub before: u64,
-    /// Number of events within the range that the selection leaves out.
+    /// Number of events that are within the range but not selected.
     pub not_selected: u64,
 }
 
@@ -52,6 +52,7 @@ impl<S: CountsInRange> Ranged<S> {
     /// Creates a sink for a selection. [`Selection::tail`] has no effect:
     /// [`Input::without_tail`](crate::input::Input::without_tail) replaces it.
     pub fn new(sink: S, selection: Selection) -> Self {
+        // The selection has two parts: the range, and the conditions for single events.
         let range = Selection {
             from: selection.from,
             to: selection.to,
@@ -132,6 +133,7 @@ impl<S: CountsInRange> Sink for Ranged<S> {
             let (event, ticks) = (Event::new(trace, &event), event.ticks);
             if !self.filter.takes(event)? {
                 self.covered.not_selected += 1;
+                // The receiver gets the rows around the excluded one in two pieces.
                 self.receiver.pass(trace, batch, start..row)?;
                 start = row + 1;
                 continue;
@@ -140,6 +142,8 @@ impl<S: CountsInRange> Sink for Ranged<S> {
                 Flow::Continue(false) => self.covered.before += 1,
                 Flow::Continue(true) => {
                     if !self.begun {
+                        // The rows before the first event in the range only determine the state at
+                        // its beginning.
                         self.receiver.pass(trace, batch, start..row)?;
                         start = row;
                         self.begin(trace, ticks);
@@ -148,6 +152,7 @@ impl<S: CountsInRange> Sink for Ranged<S> {
                 }
                 Flow::Break(stop) => {
                     self.receiver.pass(trace, batch, start..row)?;
+                    // If no event was in the range, it begins and ends here.
                     self.begin(trace, ticks);
                     self.end(trace, ticks);
                     return Flow::Break(stop);
@@ -168,8 +173,7 @@ impl<S: CountsInRange> Sink for Ranged<S> {
 
     fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
         self.selection.check(trace).map_err(SinkError::not_possible)?;
-        // If no event began the range, it begins after the last event, and not later than the end
-        // of the trace.
+        // If no event began the range, it begins between the last event and the end of the trace.
         self.begin(trace, trace.span);
         self.receiver.sink.end(self.covered);
         self.receiver.sink.finish(trace)

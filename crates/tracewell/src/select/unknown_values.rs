@@ -12,8 +12,8 @@ use crate::model::{Trace, did_you_mean, nearest};
 
 /// Returns a message for each name in a condition if nothing in the trace has this name.
 ///
-/// `events` are the events to which the condition applies. `of` is the trace or the part of it that
-/// was read, in words.
+/// `events` are the events to which the condition applies. `of` describes the trace, or the part of
+/// it that was read, such as "this trace".
 pub(crate) fn unknown_values(
     (field, condition): (&Field, &Condition),
     events: &[&EventType],
@@ -79,8 +79,8 @@ fn listed(known: &[&str]) -> String {
 }
 
 /// If the field identifies a span, returns a message for each name without a span number. Such a
-/// field is shown as name and number, so that the name alone never equals it. Returns `None` if the
-/// field is another one.
+/// field is shown as name and number, so the name alone never equals it. Returns `None` for any
+/// other field.
 fn span_names<'a>(
     field: &Field,
     events: &[&EventType],
@@ -92,6 +92,7 @@ fn span_names<'a>(
     });
     let mut kinds = kinds.peekable();
     kinds.peek()?;
+    // If the field also has other kinds, the text may equal one of their values.
     if !kinds.all(|kind| kind == ArgumentKind::Span) {
         return None;
     }

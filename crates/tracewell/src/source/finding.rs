@@ -80,7 +80,7 @@ struct Excerpt {
     line: String,
     /// Cells before the position.
     before: usize,
-    /// Cells of the text from the position on.
+    /// Cells from the position on, without a final `…`.
     room: usize,
 }
 
@@ -190,7 +190,7 @@ mod tests {
         let (line, mark) = excerpt(1000, 990, 3);
         assert_eq!(line, format!("…{}xxx{}", "a".repeat(80), "b".repeat(7)));
         assert_eq!(mark, " ".repeat(81) + "^^^");
-        // The marked span extends past the shown text. The marks end with the shown text.
+        // The marked span extends past the shown text. The marks end at the end of the shown text.
         let (line, mark) = excerpt(1000, 0, 900);
         assert_eq!((line, mark), ("x".repeat(80) + "…", "^".repeat(80)));
         // The position is after the last character.

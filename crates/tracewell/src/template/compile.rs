@@ -77,8 +77,8 @@ struct Compiler {
 pub(super) const OBJECT: &str = "OBJECT";
 
 impl Compiler {
-    /// Returns the number that calls of a function use. The function may be defined later or not at
-    /// all.
+    /// Returns the number by which calls refer to a function. The function may be defined later or
+    /// not at all.
     fn function(&mut self, name: &str) -> u32 {
         if let Some(number) = self.functions.get(name) {
             return *number;
@@ -168,7 +168,7 @@ impl Compiler {
         Some(text)
     }
 
-    /// Combines the collected fields into one step. The last field ends with a space, which becomes
+    /// Combines the collected fields into one step. The space at the end of the last field becomes
     /// the start of the text after the step.
     fn end_fields(&mut self) {
         let start = self.program.field_rows.last().map_or(0, |row| row.fields.end);
@@ -230,6 +230,7 @@ impl Compiler {
 
     fn item(&mut self, item: &Item) {
         match &item.kind {
+            // Texts are collected, so that neighbouring texts become one operation.
             ItemKind::Text(text) => self.pending.push_str(&shown_lines(&text.value)),
             ItemKind::Level(level) => drop(self.emit(Operation::Level(*level))),
             ItemKind::Move(code) => drop(self.emit(Operation::Move(*code))),
@@ -428,7 +429,7 @@ fn added<T>(table: &mut Vec<T>, entries: Vec<T>) -> Row {
 /// Returns a table of results for the values 0, 1, 2, …; its last entry is for all other values.
 /// Returns an empty table if it would be much longer than the list of cases.
 fn choices(cases: &[Case]) -> Vec<Then> {
-    // Cases after a case that matches every value are never reached.
+    // A case that matches every value hides the cases after it.
     let any = cases.iter().position(|case| case.pattern == Pattern::Any);
     let (numbers, others) = cases.split_at(any.unwrap_or(cases.len()));
     let otherwise = others.first().map_or(Then::Nothing, |case| case.then);

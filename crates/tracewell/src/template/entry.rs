@@ -193,7 +193,7 @@ impl<'a> Entry<'a> {
         Self { words, ..self }
     }
 
-    /// Returns the same event with its bytes copied to the start of a longer buffer.
+    /// Returns the same event with a longer buffer, which must begin with the bytes of the event.
     #[must_use]
     pub(crate) fn padded(self, buffer: &'a [u8]) -> Self {
         debug_assert!(buffer.starts_with(self.bytes));

@@ -2,8 +2,8 @@
 //!
 //! To copy a few bytes with their exact length, the compiler calls a function, which takes longer
 //! than the copy. So strings are copied in blocks of fixed size, with a load and a store. The end
-//! advances by the actual length only, and the next string overwrites the excess. Numbers are
-//! converted eight digits at a time in one register.
+//! advances only by the actual length, so the next string overwrites the rest of the block. Numbers
+//! are converted eight digits at a time in one register.
 
 use super::conversion::{ASCII_ZEROS, DIGIT_BITS, eight_digits, eight_hexadecimal, length};
 use super::literal::{BLANKS, BLOCK, ShortText};
@@ -121,6 +121,7 @@ pub(super) trait Blocks {
 /// compiler would have to keep the position in memory.
 #[inline(never)]
 fn long_decimal(value: u64) -> ([u8; BLOCK], usize) {
+    // Three parts of eight digits are enough for the 20 digits of 64 bits.
     let parts = [value / (NINE_DIGITS * NINE_DIGITS), value / NINE_DIGITS, value];
     let [high, middle, low] = parts.map(|part| eight_digits(part % NINE_DIGITS) | ASCII_ZEROS);
     let mut all = [b'0'; 3 * 8];

@@ -135,7 +135,7 @@ impl TextBuffer {
         self.room(literal.length).literal(literal).done();
     }
 
-    /// Appends `count` blanks.
+    /// Appends `count` blanks. Allocates memory if the buffer is full.
     #[inline]
     pub fn blanks(&mut self, count: usize) {
         self.room(count).blanks(count).done();

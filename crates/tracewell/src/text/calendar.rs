@@ -113,7 +113,7 @@ impl Zone {
         let zone = pieces.to_time_zone().map_err(|_| no_date())?;
         let moment = match (pieces.to_numeric_offset(), zone) {
             // The text contains a zone and a difference from UTC, which may contradict each other.
-            // The parser for such dates notices this.
+            // The parser for dates with a zone reports such a contradiction.
             (Some(_), Some(_)) => text.parse::<jiff::Zoned>().map_err(|_| no_date())?.timestamp(),
             (Some(offset), None) => {
                 let date = pieces.date().to_datetime(pieces.time().unwrap_or_default());
@@ -200,8 +200,8 @@ pub enum DateError {
     },
 }
 
-/// Writes dates. Consecutive dates usually have the same second, so the text of the second is
-/// cached.
+/// Writes dates. Consecutive dates are usually within the same second, so the text up to the second
+/// is cached.
 #[derive(Debug)]
 pub(crate) struct Dates {
     zone: Zone,
@@ -224,6 +224,7 @@ impl Dates {
     /// Appends nanoseconds since 1970 as [`Zone::date`] writes them.
     pub(crate) fn put<'a>(&mut self, room: Reservation<'a>, ns: u64) -> Reservation<'a> {
         let (second, rest) = (ns / NANOSECONDS_PER_SECOND, ns % NANOSECONDS_PER_SECOND);
+        // Most events are in the same second as the event before, whose date is kept.
         if self.second != Some(second) {
             let (date, difference) = self.zone.parts(second);
             let short = |text: String| ShortText::new(&text).unwrap_or(ShortText::EMPTY);
@@ -246,6 +247,7 @@ impl Dates {
 /// ```
 pub fn utc([year, month, day]: [i16; 3], [hour, minute, second]: [i8; 3]) -> Option<u64> {
     let [month, day] = [month, day].map(|number| i8::try_from(number).unwrap_or(0));
+    // The library rejects second 60, so begin with 59 and add the rest later.
     let date = DateTime::new(year, month, day, hour, minute, second.min(59), 0).ok()?;
     let leap = match second {
         ..=59 => SignedDuration::ZERO,

@@ -1,11 +1,11 @@
 //! Writes the arguments of an event in readable form, such as `mutex=plain mutex, wait
 //! option=forever`.
 //!
-//! With a plan for each event id and a cache of names (`names`), most arguments consist of two
-//! prepared strings.
+//! A plan for each event id and a cache of names (`names`) reduce most arguments to two prepared
+//! strings.
 
 use super::names::{ALWAYS, NameCache, NameKey, Names, NoNames};
-use super::{Literal, PerEvent, Reservation, TextBuffer, put_bytes, put_shown};
+use super::{Literal, NumberForm, PerEvent, Reservation, TextBuffer, put_bytes, put_shown};
 use crate::model::schema::{Argument, ArgumentKind, EventType, TableId};
 use crate::model::values::{self, ListItem, Nesting};
 use crate::model::{ContextDetail, Event, NamedAt, Place, Trace};
@@ -45,7 +45,7 @@ impl Describer {
 #[derive(Debug)]
 struct ArgumentPlan {
     value: Value,
-    /// The name and `=`, if this argument is the first present one.
+    /// The name and `=`, if no other argument precedes this one.
     first: Literal,
     /// `, `, the name and `=`, if another argument precedes this one.
     later: Literal,
@@ -209,6 +209,34 @@ impl Describer {
         value.is_constant(names, event.ticks(), number)
     }
 
+    /// Returns the form of the text that [`Describer::put_number`] appends, with its constant part
+    /// escaped. Returns `None` if this text contains more than the digits of the number.
+    pub(super) fn number_form(
+        &mut self,
+        event: Event<'_>,
+        place: usize,
+        escape: fn(&mut TextBuffer),
+    ) -> Option<NumberForm> {
+        let plans = self.plans.get(event.row.id, || plan(event.kind(), self.left_out));
+        let ArgumentPlan { value, first, later } = plans.get(place)?;
+        let digits = match value.form {
+            _ if value.has_zero => return None,
+            Form::Decimal => None,
+            Form::Hexadecimal if value.bytes.is_none() => Some(event.trace.payload.digits()),
+            _ => return None,
+        };
+        let mut before = TextBuffer::default();
+        before.literal(if place == 0 { first } else { later });
+        if digits.is_some() {
+            before.text(HEXADECIMAL);
+        }
+        escape(&mut before);
+        match digits {
+            Some(digits) => NumberForm::hexadecimal(before.as_bytes(), digits, None),
+            None => NumberForm::decimal(before.as_bytes()),
+        }
+    }
+
     /// Appends the value of one argument. Returns false if the event does not have it.
     pub fn put_value(&mut self, out: &mut TextBuffer, event: Event<'_>, index: usize) -> bool {
         let Some(number) = event.argument(index) else { return false };
@@ -296,6 +324,7 @@ fn put_argument(
         ArgumentKind::Signed => put_signed(out, trace, value),
         ArgumentKind::Object(kind) => put_object(out, names, (trace, row.ticks), kind, value),
         ArgumentKind::Enum(table) => {
+            // The name in a table never changes, so the cache may keep it for the whole trace.
             let start = out.len();
             put_enum(out, trace, table, value);
             names.remember(NameKey::enumeration(table), value, ALWAYS, &out.as_bytes()[start..]);
@@ -368,8 +397,8 @@ fn put_address(out: &mut TextBuffer, trace: &Trace, value: u64) {
     out.hexadecimal(value, trace.payload.digits());
 }
 
-/// Appends the symbol after an address, as in `0x08000124 <main+0x4>`, or with the line of its
-/// source, as in `0x08000124 <main+0x4 at main.c:12>`.
+/// Appends the symbol of an address, as in `0x08000124 <main+0x4>`, and the source line if it is
+/// known, as in `0x08000124 <main+0x4 at main.c:12>`.
 #[cold]
 fn put_symbol(out: &mut TextBuffer, trace: &Trace, address: u64) {
     if let Some(symbol) = trace.symbol(address) {

@@ -1,5 +1,5 @@
-//! Appends decoded arguments to a line of limited length. Keeps the text of each argument, for
-//! numbers that occur again. [`Describer`] makes the texts.
+//! Appends decoded arguments to a line of limited length. Caches the texts of arguments, because
+//! numbers often occur again. [`Describer`] makes the texts.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use crate::model::{ContextDetail, Event, MAX_NUMBERS, NumberRow, NumberRows};
 pub(crate) struct LineDescriber {
     ids: KeptIds,
     details: [KeptDetail; 2],
-    /// State of the trace's objects and schema when the cached texts were formatted.
+    /// State of the trace's contexts, objects and schema when the cached texts were formatted.
+    contexts: Option<(u64, usize)>,
     objects: u64,
     schema: Option<Arc<Schema>>,
     digits: usize,
@@ -29,7 +30,7 @@ struct KeptIds {
     arguments: PerEvent<Option<KeptArguments>>,
     /// Number of ids with cached texts.
     kept: usize,
-    /// Number of times that labels of objects or the schema changed.
+    /// Number of changes to the schema and to the labels of objects.
     epoch: u64,
 }
 
@@ -40,12 +41,12 @@ struct KeptArguments {
     texts: Vec<(usize, KeptTexts)>,
 }
 
-/// The cached texts of a detail: for a detail at the start of a line, and for one that follows
+/// The cached texts of a detail: one for the start of a line, and one for a detail that follows
 /// arguments.
 type KeptDetail = [KeptTexts; 2];
 
-/// Maximum number of event ids with cached texts, so that a trace with many ids cannot fill memory.
-/// The texts of an argument occupy 4 KiB.
+/// Maximum number of event ids with cached texts. Without a limit, a trace with many ids could fill
+/// memory. The texts of an argument occupy 4 KiB.
 pub(crate) const MAX_KEPT_IDS: usize = 256;
 
 impl LineDescriber {
@@ -54,6 +55,7 @@ impl LineDescriber {
         Self {
             ids: KeptIds::default(),
             details: Default::default(),
+            contexts: None,
             objects: 0,
             schema: None,
             digits: 0,
@@ -74,9 +76,14 @@ impl LineDescriber {
             self.ids.epoch += 1;
             (self.objects, self.digits) = (objects, digits);
             self.schema = Some(Arc::clone(&trace.schema));
+            self.contexts = None;
         }
-        // The context of a key may change between batches.
-        self.details.iter_mut().flatten().for_each(KeptTexts::forget);
+        // The context of a key and its name may change between batches.
+        let contexts = Some(trace.contexts.changes());
+        if self.contexts != contexts {
+            self.contexts = contexts;
+            self.details.iter_mut().flatten().for_each(KeptTexts::forget);
+        }
     }
 
     /// Appends the arguments of an event. Returns false if this is not possible; the line is then
@@ -91,9 +98,10 @@ impl LineDescriber {
         numbers: &[u64; MAX_NUMBERS],
     ) -> bool {
         let kept = match self.ids.arguments.find_mut(row.id) {
+            // A change of the schema begins a new epoch, in which the kept texts may be wrong.
             Some(Some(kept)) if kept.epoch == self.ids.epoch => kept,
             Some(None) => return false,
-            _ => match self.ids.prepare(describer, rows, (row.id, row.row)) {
+            _ => match self.ids.prepare(describer, rows, (row.id, row.row), self.escape) {
                 Some(kept) => kept,
                 None => return false,
             },
@@ -109,12 +117,13 @@ impl LineDescriber {
                 return false;
             }
         }
-        let Some(detail) = rows.detail(row) else { return true };
+        let Some(detail) = row.detail else { return true };
         let is_first = kept.texts.is_empty();
         let (kind, number) = match detail {
             ContextDetail::PreemptionThreshold(threshold) => (0, u64::from(threshold)),
             ContextDetail::Interrupted(key) => (1, key),
         };
+        // The text contains the separator, unless it is the first argument.
         let texts = &mut self.details[kind][usize::from(is_first)];
         if texts.put(line, number) {
             return true;
@@ -132,17 +141,20 @@ impl KeptIds {
         describer: &mut Describer,
         rows: &NumberRows<'_>,
         (id, row): (u32, usize),
+        escape: fn(&mut TextBuffer),
     ) -> Option<&mut KeptArguments> {
-        let event = rows.event(row)?;
+        let row = rows.event(row)?;
+        let event = Event::new(rows.trace(), &row);
         let is_new = self.arguments.find(id).is_none();
         if is_new && self.kept >= MAX_KEPT_IDS {
             return None;
         }
-        let numbers = describer.numbers(Event::new(rows.trace(), &event));
+        let numbers = describer.numbers(event);
         let numbers = numbers.filter(|list| list.iter().all(|index| *index < rows.count()));
+        let mut texts = |place| KeptTexts::of(describer.number_form(event, place, escape));
         let made = numbers.map(|list| KeptArguments {
             epoch: self.epoch,
-            texts: list.into_iter().map(|index| (index, KeptTexts::default())).collect(),
+            texts: list.into_iter().zip(0..).map(|(index, place)| (index, texts(place))).collect(),
         });
         self.kept += usize::from(is_new && made.is_some());
         let kept = self.arguments.get(id, || None);

@@ -49,6 +49,7 @@ pub fn shortened(text: &str, width: usize) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let number = number_at_end(text, width / 2);
+    // The `…` occupies one cell.
     let mut filled = 1 + number.len();
     let kept = text.chars().take_while(|c| {
         filled += c.width().unwrap_or(0);
@@ -78,7 +79,7 @@ fn number_at_end(text: &str, longest: usize) -> &str {
 /// assert_eq!(fold("mutex=bus, owner=none, count=0", 24, 2), "mutex=bus, owner=none,\n  count=0");
 /// ```
 pub fn fold(line: &str, width: usize, indent: usize) -> Cow<'_, str> {
-    // Every line takes at least one character, so that folding ends.
+    // Every line takes at least one character, so folding ends.
     let width = width.max(1);
     if display_width(line) <= width {
         return Cow::Borrowed(line);
@@ -113,8 +114,7 @@ fn end_of_line(line: &str, room: usize) -> usize {
         }
         is_indent &= c == ' ';
         if filled + width > room && (c != ' ' || is_indent) {
-            // The part contains at least one character, even if the character is wider than the
-            // room.
+            // Return at least one character, even if it is wider than `room`.
             let whole = if start > 0 { start } else { c.len_utf8() };
             return comma.or(blank).unwrap_or(whole);
         }
@@ -128,6 +128,7 @@ fn end_of_line(line: &str, room: usize) -> usize {
 fn cells(line: &str) -> impl Iterator<Item = (usize, char, usize)> {
     let mut is_escape = false;
     line.char_indices().map(move |(start, c)| {
+        // An escape sequence occupies no cell. It ends with `m`.
         is_escape |= c == '\x1b';
         let width = if is_escape { 0 } else { c.width().unwrap_or(0) };
         is_escape &= c != 'm';

@@ -7,7 +7,8 @@ use std::thread::{self, Builder};
 
 use super::TextBuffer;
 
-/// Maximum number of strings per thread that are being built or waiting to be written.
+/// Maximum number of strings per thread that the thread is building or has built, and that are not
+/// written yet.
 const TEXTS_PER_THREAD: usize = 4;
 
 /// Maximum number of threads. No machine benefits from more threads.
@@ -24,6 +25,15 @@ pub fn thread_count(chosen: usize) -> usize {
     if chosen == 0 { processors() } else { chosen }.min(MAX_THREADS)
 }
 
+/// The buffers of [`write_in_order`]. Keep them between calls: the memory of a new buffer is not in
+/// the processor's cache, and the kernel has to provide it.
+#[derive(Debug, Default)]
+pub struct TextBuffers {
+    /// The empty buffers of each maker. A maker gets only the buffers that it filled before, so
+    /// that they stay in the cache of one core.
+    free: Vec<Vec<TextBuffer>>,
+}
+
 /// Builds `count` strings and writes them in order. Each maker belongs to one thread. `make`
 /// appends the string with the given number to an empty buffer. The caller's thread uses the first
 /// maker, and calls `write`. At most four strings per thread are in memory.
@@ -31,12 +41,12 @@ pub fn thread_count(chosen: usize) -> usize {
 /// If the system cannot create enough threads, the existing threads build all strings.
 ///
 /// ```
-/// use tracewell::text::write_in_order;
+/// use tracewell::text::{TextBuffers, write_in_order};
 ///
 /// let mut all = Vec::new();
 /// write_in_order(
 ///     4,
-///     &mut [(), ()],
+///     (&mut [(), ()], &mut TextBuffers::default()),
 ///     |(), number, text| text.decimal(number as u64),
 ///     |text| Ok(all.extend_from_slice(text)),
 /// )?;
@@ -48,60 +58,71 @@ pub fn thread_count(chosen: usize) -> usize {
 /// Returns the first error of `write`. After this error, no further string is built.
 pub fn write_in_order<M: Send>(
     count: usize,
-    makers: &mut [M],
+    (makers, buffers): (&mut [M], &mut TextBuffers),
     make: impl Fn(&mut M, usize, &mut TextBuffer) + Sync,
     mut write: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
-    let shared = Shared {
-        count,
-        ahead: TEXTS_PER_THREAD * makers.len(),
-        state: Mutex::default(),
-        changed: Condvar::new(),
-    };
+    buffers.free.resize_with(makers.len(), Vec::new);
+    let state =
+        State { makers: buffers.free.drain(..).map(Texts::of).collect(), ..State::default() };
+    let shared = Shared { count, state: Mutex::new(state), changed: Condvar::new() };
     let Some((own, others)) = makers.split_first_mut() else { return Ok(()) };
-    thread::scope(|scope| {
+    let result = thread::scope(|scope| {
+        // If `write` fails or panics, this ends the other threads. The scope waits for them.
         let _stop = StopOnDrop(&shared);
-        for maker in others {
+        for (maker, index) in others.iter_mut().zip(1..) {
             let (shared, make) = (&shared, &make);
             let work = move || {
                 let _stop = StopOnPanic(shared);
-                while let Some((number, mut text)) = shared.next() {
+                while let Some((number, mut text)) = shared.next(index) {
                     make(maker, number, &mut text);
-                    shared.made(number, text);
+                    shared.made(number, Made { text, maker: index });
                 }
             };
             if Builder::new().spawn_scoped(scope, work).is_err() {
+                // The existing threads do the work. At least this one exists.
                 break;
             }
         }
+        // This thread writes as soon as the next string is complete, and makes strings until then.
         loop {
             match shared.own_step() {
-                Step::Write(text) => {
-                    write(text.as_bytes())?;
-                    shared.written(text);
+                Step::Write(made) => {
+                    write(made.text.as_bytes())?;
+                    shared.written(made);
                 }
                 Step::Make(number, mut text) => {
                     make(own, number, &mut text);
-                    shared.made(number, text);
+                    shared.made(number, Made { text, maker: OWN });
                 }
                 Step::Done => return Ok(()),
             }
         }
-    })
+    });
+    let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    buffers.free.extend(state.makers.into_iter().map(|texts| texts.free));
+    result
 }
+
+/// Index of the maker of the thread that writes.
+const OWN: usize = 0;
 
 /// The next step of the thread that writes.
 enum Step {
-    Write(TextBuffer),
+    Write(Made),
     Make(usize, TextBuffer),
     Done,
+}
+
+/// A string that waits to be written, and the index of its maker.
+struct Made {
+    text: TextBuffer,
+    maker: usize,
 }
 
 /// The strings that the threads share.
 struct Shared {
     count: usize,
-    /// Maximum number of strings that are being built or waiting to be written.
-    ahead: usize,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -113,11 +134,39 @@ struct State {
     /// Number of strings that were written.
     written: usize,
     /// Strings that wait to be written.
-    made: BTreeMap<usize, TextBuffer>,
-    /// Buffers of strings that were written.
-    free: Vec<TextBuffer>,
+    made: BTreeMap<usize, Made>,
+    makers: Vec<Texts>,
+    /// Number of threads that wait for a change.
+    waiting: usize,
     /// True if no further string is needed.
     stopped: bool,
+}
+
+/// The strings of one maker.
+struct Texts {
+    free: Vec<TextBuffer>,
+    /// Number of strings that are being built or wait to be written.
+    pending: usize,
+}
+
+impl Texts {
+    fn of(free: Vec<TextBuffer>) -> Self {
+        Self { free, pending: 0 }
+    }
+}
+
+impl State {
+    /// Returns a buffer and the number of the next string to build, unless too many strings of this
+    /// maker are waiting.
+    fn take(&mut self, count: usize, maker: usize) -> Option<(usize, TextBuffer)> {
+        let texts = self.makers.get_mut(maker)?;
+        if self.next >= count || texts.pending >= TEXTS_PER_THREAD {
+            return None;
+        }
+        texts.pending += 1;
+        self.next += 1;
+        Some((self.next - 1, texts.free.pop().unwrap_or_default()))
+    }
 }
 
 impl Shared {
@@ -125,44 +174,48 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    fn wait<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        state.waiting += 1;
+        let mut state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state.waiting -= 1;
+        state
     }
 
-    /// Returns a buffer and the number of the next string to build, unless too many strings are
-    /// waiting.
-    fn take(&self, state: &mut State) -> Option<(usize, TextBuffer)> {
-        let number = state.next;
-        if number >= self.count || number >= state.written + self.ahead {
-            return None;
+    /// Unlocks the state and wakes the waiting threads. If no thread waits, this function needs no
+    /// system call.
+    fn notify(&self, state: MutexGuard<'_, State>) {
+        let any = state.waiting > 0;
+        drop(state);
+        if any {
+            self.changed.notify_all();
         }
-        state.next += 1;
-        Some((number, state.free.pop().unwrap_or_default()))
     }
 
     /// Waits for the next string to build. Returns `None` if there is none.
-    fn next(&self) -> Option<(usize, TextBuffer)> {
+    fn next(&self, maker: usize) -> Option<(usize, TextBuffer)> {
         let mut state = self.lock();
         loop {
             if state.stopped || state.next >= self.count {
                 return None;
             }
-            if let Some(taken) = self.take(&mut state) {
+            if let Some(taken) = state.take(self.count, maker) {
                 return Some(taken);
             }
+            // The strings that wait must be written before more are built.
             state = self.wait(state);
         }
     }
 
-    fn made(&self, number: usize, text: TextBuffer) {
+    fn made(&self, number: usize, made: Made) {
         let mut state = self.lock();
-        state.made.insert(number, text);
+        state.made.insert(number, made);
         if number == state.written {
-            self.changed.notify_all();
+            self.notify(state);
         }
     }
 
-    /// Returns the next step of the thread that writes: it prefers to write, then builds a string.
+    /// Returns the next step of the thread that writes: to write the next text if it is ready,
+    /// otherwise to build a text.
     fn own_step(&self) -> Step {
         let mut state = self.lock();
         loop {
@@ -170,27 +223,31 @@ impl Shared {
             if state.stopped || written >= self.count {
                 return Step::Done;
             }
-            if let Some(text) = state.made.remove(&written) {
-                return Step::Write(text);
+            if let Some(made) = state.made.remove(&written) {
+                return Step::Write(made);
             }
-            if let Some((number, text)) = self.take(&mut state) {
+            if let Some((number, text)) = state.take(self.count, OWN) {
                 return Step::Make(number, text);
             }
             state = self.wait(state);
         }
     }
 
-    fn written(&self, mut text: TextBuffer) {
+    fn written(&self, Made { mut text, maker }: Made) {
         text.truncate(0);
         let mut state = self.lock();
         state.written += 1;
-        state.free.push(text);
-        self.changed.notify_all();
+        if let Some(texts) = state.makers.get_mut(maker) {
+            texts.pending -= 1;
+            texts.free.push(text);
+        }
+        self.notify(state);
     }
 
     fn stop(&self) {
-        self.lock().stopped = true;
-        self.changed.notify_all();
+        let mut state = self.lock();
+        state.stopped = true;
+        self.notify(state);
     }
 }
 
@@ -229,7 +286,7 @@ mod tests {
             text.byte(b' ');
         };
         let mut makers = vec![(); threads];
-        write_in_order(count, &mut makers, make, |text| {
+        write_in_order(count, (&mut makers, &mut TextBuffers::default()), make, |text| {
             all.extend_from_slice(text);
             Ok(())
         })
@@ -255,7 +312,8 @@ mod tests {
                 made.fetch_add(1, Ordering::Relaxed);
             };
             let mut written = 0;
-            let result = write_in_order(100_000, &mut vec![(); threads], make, |_| {
+            let (mut makers, mut buffers) = (vec![(); threads], TextBuffers::default());
+            let result = write_in_order(100_000, (&mut makers, &mut buffers), make, |_| {
                 let ahead = made.load(Ordering::Relaxed) - written;
                 assert!(ahead <= TEXTS_PER_THREAD * threads, "{ahead} texts ahead");
                 written += 1;
@@ -272,7 +330,8 @@ mod tests {
         let make = |(): &mut (), number: usize, _: &mut TextBuffer| {
             assert!(number != 20, "text 20");
         };
-        let run = || write_in_order(1000, &mut [(); 3], make, |_| Ok(()));
+        let run =
+            || write_in_order(1000, (&mut [(); 3], &mut TextBuffers::default()), make, |_| Ok(()));
         assert!(std::panic::catch_unwind(run).is_err());
     }
 }

@@ -12,7 +12,7 @@ struct CachedPrefix {
 }
 
 impl CachedPrefix {
-    /// Returns the digits for numbers that begin at 0.
+    /// Returns a prefix for numbers from 0 on.
     fn new(text: &str) -> Self {
         Self { from: 0, text: ShortText::new(text).unwrap_or(ShortText::EMPTY) }
     }
@@ -68,7 +68,7 @@ impl IncrementalDecimal {
     }
 }
 
-/// Number of values of eight digits.
+/// Number of values that eight digits can represent.
 const EIGHT_DIGITS: u64 = 100_000_000;
 
 /// Appends numbers right-aligned in a field, each slightly larger than the previous number. With a

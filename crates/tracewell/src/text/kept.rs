@@ -1,10 +1,11 @@
-//! Keeps the texts of numbers, so that a number that occurs again is copied instead of converted.
+//! Caches the texts of numbers: if a number occurs again, its text is copied instead of converted.
 //!
 //! In most traces, each argument of an event id takes only a few values, such as the addresses of
 //! some objects. So a small table for each argument, indexed by a hash of the value, contains most
 //! texts: name and value together, with all escapes.
 
-use super::{LineWindow, TextBuffer};
+use super::blocks::Blocks;
+use super::{LineWindow, ShortText, TextBuffer};
 
 /// The texts for the numbers in one argument.
 #[derive(Debug)]
@@ -14,6 +15,67 @@ pub(crate) struct KeptTexts {
     misses: u64,
     /// True if most numbers were not in the table. In that case, no text is cached.
     given_up: bool,
+    form: Option<NumberForm>,
+}
+
+/// The form of texts that consist of a number and constant bytes around it. Making such a text
+/// needs no event and no buffer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NumberForm {
+    before: ShortText,
+    /// Number of hexadecimal digits; `None` for a decimal number.
+    hexadecimal: Option<usize>,
+    after: Option<u8>,
+}
+
+/// Maximum number of digits of a number.
+const MAX_DIGITS: usize = 20;
+
+impl NumberForm {
+    /// Returns the form of decimal numbers, or `None` if the text before them is too long.
+    pub(crate) fn decimal(before: &[u8]) -> Option<Self> {
+        let (before, rest) = ShortText::split(before);
+        let fits = rest.is_empty() && before.len() + MAX_DIGITS < MAX_KEPT;
+        fits.then_some(Self { before, hexadecimal: None, after: None })
+    }
+
+    /// Returns the form of hexadecimal numbers with 8 or 16 digits, or `None` if the text before
+    /// them is too long.
+    pub(crate) fn hexadecimal(before: &[u8], digits: usize, after: Option<u8>) -> Option<Self> {
+        Some(Self { hexadecimal: Some(digits), after, ..Self::decimal(before)? })
+    }
+
+    fn text(&self, number: u64) -> Slot {
+        let mut text = FixedText { bytes: [b' '; ROOM], length: 0 };
+        text.put_short(&self.before);
+        match self.hexadecimal {
+            Some(digits) => text.put_hexadecimal(number, digits),
+            None => text.put_decimal(number),
+        }
+        if let Some(after) = self.after {
+            text.put([after], 1);
+        }
+        let bytes = text.bytes.first_chunk();
+        let bytes = bytes.unwrap_or_else(|| unreachable!("a text is shorter than its room"));
+        Slot { number, length: text.length as u8, text: *bytes }
+    }
+}
+
+/// A text of limited length.
+struct FixedText {
+    bytes: [u8; ROOM],
+    length: usize,
+}
+
+/// Room for a text, and for the part of its last block that exceeds the text.
+const ROOM: usize = 2 * MAX_KEPT;
+
+impl Blocks for FixedText {
+    #[inline(always)]
+    fn put<const N: usize>(&mut self, block: [u8; N], length: usize) {
+        self.bytes[self.length..self.length + N].copy_from_slice(&block);
+        self.length += length;
+    }
 }
 
 /// A cached text, in one line of the processor's cache.
@@ -31,12 +93,12 @@ const _: () = assert!(size_of::<Slot>() == 64);
 const MAX_KEPT: usize = 48;
 const SLOT_BITS: u32 = 6;
 const SLOTS: usize = 1 << SLOT_BITS;
-/// Number of misses after which hits and misses are compared.
+/// After this number of misses, the numbers of hits and misses are compared.
 const PERIOD: u64 = 256;
 
 impl Default for KeptTexts {
     fn default() -> Self {
-        Self { slots: Box::new(EMPTY), hits: 0, misses: 0, given_up: false }
+        Self::of(None)
     }
 }
 
@@ -59,16 +121,34 @@ const fn slot_of(number: u64) -> usize {
 }
 
 impl KeptTexts {
-    /// Appends the text of a number, if it is cached. Returns false otherwise.
+    /// Creates a table for texts of this form. Without a form, the caller makes the texts.
+    pub(crate) fn of(form: Option<NumberForm>) -> Self {
+        Self { slots: Box::new(EMPTY), hits: 0, misses: 0, given_up: false, form }
+    }
+
+    /// Appends the text of a number, if it is cached or the form is known. Returns false otherwise.
     #[inline(always)]
     pub(crate) fn put(&mut self, line: &mut LineWindow<'_>, number: u64) -> bool {
         let slot = &self.slots[slot_of(number)];
-        if slot.number != number {
-            return false;
+        if slot.number == number {
+            line.block(&slot.text, usize::from(slot.length));
+            self.hits += 1;
+            return true;
         }
-        line.block(&slot.text, usize::from(slot.length));
-        self.hits += 1;
+        let Some(form) = self.form else { return false };
+        let made = self.make(form, number);
+        line.block(&made.text, usize::from(made.length));
         true
+    }
+
+    /// Makes the text of a number that was not found, and keeps it.
+    #[inline(never)]
+    fn make(&mut self, form: NumberForm, number: u64) -> Slot {
+        let made = form.text(number);
+        if !self.note_miss() {
+            self.slots[slot_of(number)] = made;
+        }
+        made
     }
 
     /// Keeps the text of a number that was not found.
@@ -86,11 +166,12 @@ impl KeptTexts {
     pub(crate) fn note_miss(&mut self) -> bool {
         self.misses += 1;
         if self.misses == PERIOD {
-            self.given_up |= self.hits < self.misses;
-            (self.hits, self.misses) = (0, 0);
-            if self.given_up {
+            // With fewer hits than misses, the cache costs more than it saves.
+            if !self.given_up && self.hits < self.misses {
+                self.given_up = true;
                 *self.slots = EMPTY;
             }
+            (self.hits, self.misses) = (0, 0);
         }
         self.given_up
     }
@@ -142,6 +223,24 @@ mod tests {
         }
         texts.forget();
         assert!(numbers.iter().all(|number| kept(&mut texts, *number).is_none()));
+    }
+
+    #[test]
+    fn texts_of_a_known_form_are_made() {
+        let long = [b'x'; MAX_KEPT - MAX_DIGITS - 1];
+        let decimal = NumberForm::decimal(&long).unwrap();
+        let quoted = NumberForm::hexadecimal(b"0x", 16, Some(b'"')).unwrap();
+        let short = NumberForm::hexadecimal(b"", 8, None).unwrap();
+        let (mut decimal, mut quoted, mut short) =
+            (KeptTexts::of(Some(decimal)), KeptTexts::of(Some(quoted)), KeptTexts::of(Some(short)));
+        // After many different numbers, no texts are kept.
+        for number in (0..3 * PERIOD).chain([u64::from(u32::MAX), u64::MAX, u64::MAX]) {
+            let expected = format!("{}{number}", "x".repeat(long.len()));
+            assert_eq!(kept(&mut decimal, number), Some(expected));
+            assert_eq!(kept(&mut quoted, number), Some(format!("0x{number:016X}\"")));
+            assert_eq!(kept(&mut short, number), Some(format!("{:08X}", number as u32)));
+        }
+        assert!(NumberForm::decimal(&[&long[..], b"x"].concat()).is_none());
     }
 
     #[test]

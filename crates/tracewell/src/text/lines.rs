@@ -33,7 +33,7 @@ impl LineWriter<io::Sink> {
         Self { writer: io::sink(), buffer: TextBuffer::default(), limit: usize::MAX }
     }
 
-    /// Swaps the buffered lines with another buffer.
+    /// Exchanges the buffered lines for those of another buffer.
     pub(crate) fn swap(&mut self, text: &mut TextBuffer) {
         std::mem::swap(&mut self.buffer, text);
     }

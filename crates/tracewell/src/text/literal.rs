@@ -64,7 +64,7 @@ impl ShortText {
     /// Maximum length in bytes.
     pub const MAX_LEN: usize = BLOCK;
 
-    /// The empty string.
+    /// The empty string, which has 0 bytes.
     pub const EMPTY: Self = Self { block: BLANKS, length: 0 };
     /// A single space, as printed between fields.
     pub const BLANK: Self = Self { block: BLANKS, length: 1 };

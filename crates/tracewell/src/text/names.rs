@@ -21,7 +21,7 @@ const FLAGS: u32 = 1 << 31;
 /// The key of empty slots.
 const NOTHING: NameKey = NameKey(u32::MAX);
 
-/// The validity of a string that never changes.
+/// The ticks for which a string is valid, if the string never changes.
 pub(super) const ALWAYS: (u64, u64) = (0, u64::MAX);
 
 impl NameKey {
@@ -80,7 +80,7 @@ pub(super) struct Names {
 #[repr(align(64))]
 struct Slot {
     key: u64,
-    /// First and last tick at which the number has this string.
+    /// The first and the last tick at which the string is valid for the number.
     ticks: (u64, u64),
     what: NameKey,
     /// The epoch; 0 for strings that do not belong to an object.
@@ -183,8 +183,8 @@ impl Names {
     }
 }
 
-/// Returns the number of slots for this many objects. At most half of the slots are in use, so that
-/// few groups overflow.
+/// Returns the number of slots for this many objects. At most half of the slots are in use, so few
+/// groups overflow.
 fn slots_for(objects: usize) -> usize {
     let slots = objects.saturating_mul(2).min(MAX_SLOTS).next_power_of_two();
     slots.clamp(MIN_SLOTS, MAX_SLOTS)
@@ -234,7 +234,7 @@ impl NameCache for Names {
     }
 
     /// Stores the string in a slot that is empty or contains an invalid string. If there is no such
-    /// slot, replaces a string in the group; the next time, another one.
+    /// slot, replaces the strings of the group in turn.
     fn remember(&mut self, what: NameKey, key: u64, ticks: (u64, u64), text: &[u8]) {
         let first = self.slot(what, key);
         let epoch = self.epoch_of(what);

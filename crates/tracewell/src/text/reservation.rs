@@ -80,7 +80,7 @@ impl Reservation<'_> {
         self
     }
 
-    /// Appends `count` blanks.
+    /// Appends `count` blanks, which must fit into the reserved room.
     #[inline(always)]
     pub fn blanks(mut self, count: usize) -> Self {
         self.put_blanks(count);

@@ -1,7 +1,7 @@
 //! A window of fixed size for one line.
 //!
-//! The position in the window is masked with the size of the window, so that no append checks the
-//! capacity or can panic. The code that appends a line must therefore know its maximum length.
+//! The position in the window is masked with the size of the window, so an append needs no capacity
+//! check and cannot panic. The code that appends a line must therefore know its maximum length.
 
 use super::blocks::Blocks;
 use super::literal::{BLOCK, ShortText};
@@ -10,8 +10,8 @@ use super::literal::{BLOCK, ShortText};
 pub(crate) const MAX_LINE: usize = 2048;
 /// Maximum length of a [`WideText`] in bytes, the largest block.
 const WIDE: usize = 96;
-/// Size of a window in bytes: room for a line, and for the part of its last block that exceeds the
-/// line.
+/// Size of a window in bytes: room for a line of maximum length, and for a last block that extends
+/// beyond it.
 pub(super) const WINDOW: usize = MAX_LINE + WIDE;
 
 const _: () = assert!(MAX_LINE.is_power_of_two());
@@ -82,8 +82,8 @@ impl<'a> LineWindow<'a> {
         self.put(*block, length);
     }
 
-    /// Appends a string of any length up to [`WideText::MAX_LEN`]. Appends nothing and returns
-    /// false if it is longer.
+    /// Appends a string of any length up to [`WideText::MAX_LEN`]. If the string is longer, appends
+    /// nothing and returns false.
     #[inline(always)]
     pub(super) fn text(&mut self, text: &[u8]) -> bool {
         let start = self.position & (MAX_LINE - 1);
@@ -100,7 +100,7 @@ impl<'a> LineWindow<'a> {
         self.put_right(value, width);
     }
 
-    /// Appends a point and three digits of a number below 1000.
+    /// Appends a point and a number below 1000, as three digits.
     #[inline(always)]
     pub(crate) fn thousandths(&mut self, value: u64) {
         self.put_thousandths(value);

@@ -100,7 +100,7 @@ impl Types {
     }
 
     fn clock(&mut self, clock: &Clock) {
-        // Babeltrace adds whole seconds of the cycles to the seconds.
+        // Babeltrace adds the whole seconds in the cycles to the seconds.
         let frequency = i128::from(clock.frequency);
         let cycles = i128::from(clock.offset_cycles);
         let seconds = i128::from(clock.offset_seconds) + cycles.div_euclid(frequency);

@@ -25,7 +25,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// Returns a figure of the set's description.
+    /// Returns a value from the set's description.
     pub fn meta(&self, key: &str) -> &str {
         self.meta.iter().find(|(k, _)| k == key).map_or("", |(_, value)| value)
     }

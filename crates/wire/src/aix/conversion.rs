@@ -7,8 +7,8 @@
 //! | 16 | 2 if multiplier and divisor are valid (64 bits); otherwise both count as 1 |
 //!
 //! IBM documents the words. We interpret them as nanoseconds = ticks × multiplier / divisor. A
-//! 32-bit generic entry has no room for a sub-hook next to its length, so the sub-hook is in data
-//! word 1 (our decision).
+//! 32-bit generic entry has no room for a sub-hook next to its length, so we store the sub-hook in
+//! data word 1.
 
 use super::hook::{Env, HookWord, HookWord32, HookWord64};
 use super::{Entry, EntryError, HookType, ids};
@@ -81,7 +81,7 @@ impl TimeConversion {
         it.then(|| Self::read(entry.variable_data()))?
     }
 
-    /// Returns the hook word and data word of an entry whose variable data are a conversion.
+    /// Returns the hook word and the data word of an entry that contains a conversion.
     const fn hook_and_word(env: Env) -> (HookWord, u64) {
         let sub_hook = ids::TIME_CONVERSION;
         let hook = match env {

@@ -391,7 +391,7 @@ fn put_hook(hook: HookWord, bytes: &mut [u8]) {
 fn put_word(env: Env, place: &mut [u8], value: u64) {
     let big = value.to_be_bytes();
     let w = env.word_bytes();
-    // A 32-bit word stores the low half of the value, which is at the end in big-endian order.
+    // A 32-bit word stores the low half of the value: the last four of the big-endian bytes.
     place[..w].copy_from_slice(&big[8 - w..]);
 }
 

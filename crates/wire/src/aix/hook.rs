@@ -120,8 +120,8 @@ pub enum HookType {
     Trchk = 0x1,
     /// The hook word and one data word.
     Trchkl = 0x2,
-    /// Up to five data words. The entry does not contain a count, so an entry of this type always
-    /// holds five words (our decision).
+    /// Up to five data words. The entry does not contain a count, so we decided that an entry of
+    /// this type always holds five words.
     Trchkg = 0x6,
     /// Like [`HookType::Trcgen`], with a timestamp.
     Trcgent = 0x8,

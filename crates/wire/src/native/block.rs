@@ -42,7 +42,7 @@ pub enum Kind {
     Type,
     /// Holds records of one packet.
     Packet,
-    /// Loss counts, and the time before which the log is complete.
+    /// Holds loss counts, and the time before which the log is complete.
     Status,
     /// Lists packet blocks with their times.
     Index,

@@ -13,7 +13,7 @@
 //! A record can contain several texts: the bytes of all of them are in its last field. Fields of
 //! kind `part` directly precede a last field of kind `text`. Each of them is the length of one
 //! text. The first text consists of the first bytes of the last field, and the second text of the
-//! bytes after them. The text of the last field itself consists of the remaining bytes.
+//! bytes after them. The remaining bytes are the text of the last field itself.
 
 use core::fmt;
 
@@ -30,10 +30,9 @@ pub const SPAN_CLOSE: &str = "span/close(span:u64)";
 pub const SPAN_RECORD: &str = "record";
 /// Family of the event types for spans.
 pub const SPAN_FAMILY: &str = "span";
-/// Families of the event types for call sites of the crate `tracing`, from the most severe level
-/// to the least severe one. Readers recognise such a type by its family, its name of the form
-/// `TARGET:NAME` and its first field `span:u64`. The type of a new span has a second field
-/// `parent:u64`.
+/// Families of the event types for `tracing` call sites: one per level, the most severe level
+/// first. Readers recognise such a type by its family, its name of the form `TARGET:NAME` and its
+/// first field `span:u64`. The type of a new span has a second field `parent:u64`.
 pub const LEVEL_FAMILIES: [&str; 5] = ["error", "warn", "info", "debug", "trace"];
 /// First field of the event types for spans and call sites: the number of a span, or 0 if there is
 /// none.
@@ -136,7 +135,7 @@ impl<'a> EventTypeText<'a> {
     /// Returns an error if the text is not of the form `family/name(field:kind,...)`.
     pub fn parse(text: &'a str) -> Result<Self, TextError> {
         let error = |expected| TextError { expected };
-        // NULs pad stored definitions, and listings show one definition per line.
+        // Stored definitions are padded with NULs, and listings show one definition per line.
         if text.contains(['\0', '\n', '\r']) {
             return Err(error("no line ends or NULs"));
         }
@@ -166,7 +165,7 @@ impl<'a> EventTypeText<'a> {
         let last = parsed.fields().last().map(|field| field.kind);
         let ends = after.is_some_and(|after| first.map_or(0, |first| first + 2) + after == parts);
         if first.is_some() && !(ends && last == Some(FieldKind::Text)) {
-            return Err(error("part fields directly before a last text field only"));
+            return Err(error("part fields only directly before a last text field"));
         }
         Ok(parsed)
     }

@@ -89,9 +89,9 @@ pub mod at {
     pub const LOST_LOG: usize = 24;
     /// Position of the gate.
     pub const GATE: usize = 32;
-    /// Position of the first word of ids that the filter stops.
+    /// Position of the first word of the bitmap of ids that the filter stops.
     pub const FILTER: usize = 64;
-    /// Position of the first word of ids that have an event type.
+    /// Position of the first word of the bitmap of ids that have an event type.
     pub const DEFINED: usize = 96;
 }
 
@@ -163,7 +163,7 @@ pub const POSITION_BITS: u32 = 44;
 pub struct Committed(pub u64);
 
 impl Committed {
-    /// For each event, the writer adds the sum of this number and the event's number of words.
+    /// For each event, the writer adds this number and the event's number of words to the value.
     pub const EVENT: u64 = 1 << POSITION_BITS;
 
     /// Combines a position and a number of events.
@@ -178,8 +178,8 @@ impl Committed {
         self.0 & (Self::EVENT - 1)
     }
 
-    /// Returns the number of events since `earlier`, which is a complete event count and not modulo
-    /// 2^20. The result is correct for fewer than 2^20 events.
+    /// Returns the number of events since the event count was `earlier`. Unlike the word, `earlier`
+    /// has all bits of the count. The result is correct for fewer than 2^20 events.
     #[inline]
     pub const fn events_since(self, earlier: u64) -> u64 {
         // The word holds only the low 20 bits, so the difference is correct modulo 2^20.

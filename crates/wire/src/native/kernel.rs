@@ -30,7 +30,7 @@ use super::EventTypeText;
 use crate::target::ids::{group, group_of};
 use crate::target::{Definition, DefinitionKind, Described, MAX_CORES};
 
-/// Family of the event types for events.
+/// Family of the event types for a kernel's events.
 pub const FAMILY: &str = "kernel";
 
 /// Family of the event types for names.
@@ -39,7 +39,7 @@ pub const DEFINITION_FAMILY: &str = "kernel.definition";
 /// First field of the event types for events.
 pub const CORE_FIELD: &str = "core";
 
-/// The core number of events from a thread that does not act as a core of the kernel.
+/// The core number in events of threads that do not act as cores of the kernel.
 pub const OUTSIDE: u8 = 255;
 
 /// Number of the family of the first group ([`group`]). The other groups have the next numbers. The
@@ -113,8 +113,8 @@ pub fn write_definition(definition: &Definition, name: &str, out: &mut impl Writ
     out.write_str("()")
 }
 
-/// Returns the numbers and the bytes of the name of an event type that [`write_definition`] wrote,
-/// or `None` if this is another event type.
+/// Returns the definition and the bytes of its name if [`write_definition`] wrote this event type,
+/// otherwise `None`.
 ///
 /// ```
 /// use tracewell_wire::native::EventTypeText;
@@ -135,6 +135,7 @@ pub fn definition_of<'a>(
     if text.family != DEFINITION_FAMILY || text.fields().next().is_some() {
         return None;
     }
+    // The name comes last, so it may contain spaces.
     let mut parts = text.name.splitn(6, ' ');
     let mut number = || parts.next()?.parse::<u32>().ok();
     let kind = DefinitionKind::of_code(u64::from(number()?))?;
@@ -144,6 +145,7 @@ pub fn definition_of<'a>(
     definition.flags = u8::try_from(number()?).ok()?;
     let mut rest = parts.next()?.bytes();
     let name = core::iter::from_fn(move || match rest.next()? {
+        // An invalid escape ends the name.
         b'%' => {
             let digit = |byte: u8| char::from(byte).to_digit(16);
             let (high, low) = (digit(rest.next()?)?, digit(rest.next()?)?);

@@ -46,7 +46,7 @@ pub struct PacketHeader {
     pub last: u64,
     /// Name of the thread, padded with 0.
     pub name: [u8; 16],
-    /// Number of the lane's first event that the log should contain. Readers consumed earlier
+    /// Number of the first event of the lane that the log should contain. Readers consumed earlier
     /// events before the log began.
     pub covered_from: u64,
 }
@@ -61,7 +61,7 @@ impl PacketHeader {
     /// Position of the word with `last`.
     pub const LAST: usize = 6;
 
-    /// Returns the header in the form that precedes the packet's records.
+    /// Returns the words of the header, as they precede the packet's records.
     pub const fn words(&self) -> [u64; Self::WORDS] {
         let (first, second) = self.name.split_at(8);
         let (Some(first), Some(second)) = (first.first_chunk(), second.first_chunk()) else {

@@ -274,7 +274,7 @@ pub fn name(body: &[u8]) -> Option<(u32, &[u8])> {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogRecord<'a> {
-    /// Length of the data, event id, flags and process.
+    /// The length of the data, the event id, the flags and the process.
     pub head: RecordHeader,
     /// Timestamp in nanoseconds since 1970.
     pub stamp: u64,

@@ -89,7 +89,7 @@ pub enum StreamPolicy {
     Loop,
     /// The stream suspends itself until all events have been read.
     UntilFull,
-    /// The stream suspends itself as with until-full, and flushes its records to its log.
+    /// As with until-full, the stream suspends itself; it then flushes its records to its log.
     Flush,
 }
 

@@ -38,7 +38,7 @@
 //! | word | content |
 //! |---|---|
 //! | 0 | 0 free, 1 open, 2 closed (bits 0 and 1); order number of its opening |
-//! | 1 | number of words of complete records |
+//! | 1 | low half: words in complete records; high half: low half of word 0's order number |
 //! | 2 | the packet's writer ([`owner`]); 0 if none |
 //! | 3 | timestamp of the last record, the latest in the packet |
 //! | 4 | the order number that the packet got when it was closed |
@@ -60,7 +60,7 @@ pub mod at {
     pub const STATE: usize = 16;
     /// Position of the time when the stream became full.
     pub const FULL_STAMP: usize = 17;
-    /// Position of the time when the first event was lost after the stream became full.
+    /// Position of the time of the first event that was lost after the stream became full.
     pub const FIRST_LOST: usize = 18;
     /// Position of the word that is 1 if recorders must fence.
     pub const FENCES: usize = 19;
@@ -74,8 +74,7 @@ pub mod at {
     pub const DISPLACED: usize = 27;
     /// Position of the word that is 1 if a packet was displaced since the last record was read.
     pub const LOOP_FULL: usize = 28;
-    /// Position of a word about the packet displaced last: the order number that it got when it was
-    /// closed.
+    /// Position of the order number that the last displaced packet got when it was closed.
     pub const GONE_ORDER: usize = 29;
     /// Position of the timestamp of that packet's last record.
     pub const GONE_STAMP: usize = 30;
@@ -103,7 +102,8 @@ pub mod at {
 pub mod head {
     /// Position of the tag and the order number that the packet got when it was opened.
     pub const STATE: usize = 0;
-    /// Position of the word with the number of words in complete records.
+    /// Position of the number of words in complete records (low half), and of the low half of the
+    /// order number in [`STATE`].
     pub const COMMITTED: usize = 1;
     /// Position of the owner.
     pub const OWNER: usize = 2;

@@ -43,10 +43,10 @@ pub enum Fill {
 impl EventSet {
     /// Length in words without the magic word. A filter in shared memory has this length.
     pub const WORDS: usize = 1 + USER_WORDS;
-    /// Length in bytes of a set in the data of an event.
+    /// Length in bytes of a set that an event contains.
     pub const BYTES: usize = size_of::<Self>();
 
-    /// The empty set.
+    /// The empty set, which contains neither system events nor user events.
     pub const EMPTY: Self = Self { mark: MARK, system: 0, user: [0; USER_WORDS] };
 
     /// Returns a set with this content.

@@ -70,7 +70,7 @@ pub enum Form {
     Five,
     /// 10 bytes after an ordinary header.
     Ten,
-    /// 13 bytes after the id alone, without sequence number and timestamp.
+    /// 13 bytes directly after the id: the record has no sequence number and no timestamp.
     Thirteen,
 }
 

@@ -65,7 +65,8 @@ pub struct Symbol<'a> {
 }
 
 impl<'a> Symbol<'a> {
-    /// Returns the name in the form that Trazer shows: without one leading `&`.
+    /// Returns the name in the form that Trazer shows. If the name begins with `&`, this form lacks
+    /// the `&`.
     pub fn spoken(&self) -> &'a [u8] {
         self.name.strip_prefix(b"&").unwrap_or(self.name)
     }

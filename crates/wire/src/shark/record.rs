@@ -52,7 +52,7 @@ impl Record {
         self.code_word as u8
     }
 
-    /// Returns true if the fast path wrote the record, so that the second parameter has no meaning.
+    /// Returns true if the fast path wrote the record. Its second parameter then has no meaning.
     #[inline]
     pub const fn is_fast(&self) -> bool {
         self.code_word & Self::FAST != 0

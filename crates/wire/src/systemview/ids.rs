@@ -22,7 +22,7 @@ pub const TASK_CREATE: u32 = 8;
 pub const TASK_INFO: u32 = 9;
 /// Recording begins; post-mortem recorders repeat it.
 pub const TRACE_START: u32 = 10;
-/// The recorder stops.
+/// The recorder stops. It can start again later.
 pub const TRACE_STOP: u32 = 11;
 /// The system's time as the value of the tick counter.
 pub const SYSTIME_CYCLES: u32 = 12;
@@ -48,11 +48,11 @@ pub const INIT: u32 = 24;
 pub const NAME_RESOURCE: u32 = 25;
 /// A text of the application, possibly with arguments.
 pub const PRINT_FORMATTED: u32 = 26;
-/// Number of modules.
+/// Number of modules that the target has registered.
 pub const NUMMODULES: u32 = 27;
 /// A function of the operating system returns.
 pub const END_CALL: u32 = 28;
-/// A task ends.
+/// A task ends. Its address can then belong to another task.
 pub const TASK_TERMINATE: u32 = 29;
 /// The packet contains a second id.
 pub const EXTENDED: u32 = 31;

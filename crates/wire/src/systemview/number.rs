@@ -25,8 +25,8 @@ pub fn read(bytes: &[u8]) -> Result<(u32, usize), Fault> {
     }
 }
 
-/// Reads a number that is incomplete or has several bytes. Eight bytes contain the number, if that
-/// many bytes are available.
+/// Reads a number that is incomplete or has several bytes. If eight bytes are available, they
+/// contain the whole number.
 #[inline]
 fn read_long(bytes: &[u8]) -> Result<(u32, usize), Fault> {
     match bytes.first_chunk() {

@@ -48,6 +48,7 @@ impl<'a> Packet<'a> {
     pub fn read(bytes: &'a [u8], form: Form) -> Result<Self, Fault> {
         let (id, core, mut at) = read_id(bytes, form)?;
         let start = match SHAPES.get(id as usize) {
+            // The ids 0 to 23 have a known shape and no length.
             Some(shape) => {
                 let start = at;
                 for _ in 0..shape.numbers {
@@ -58,6 +59,7 @@ impl<'a> Packet<'a> {
                 }
                 start
             }
+            // All other packets contain the length of their parameters.
             None => {
                 let (length, count) = number::read(after(bytes, at))?;
                 let length = length as usize;
@@ -73,7 +75,8 @@ impl<'a> Packet<'a> {
         Ok(Self { core, id, payload, delta, length: at + count })
     }
 
-    /// Returns the parameters.
+    /// Returns the parameters in their order in the payload. `order` is that of the bytes in the
+    /// counts of long texts.
     pub const fn parameters(&self, order: TextOrder) -> Parameters<'a> {
         Parameters { rest: self.payload, order }
     }
@@ -132,6 +135,8 @@ impl<'a> Packet<'a> {
         let mut at = number::write(self.id, out)?;
         if form.core_in_id {
             let last = out.get_mut(at - 1)?;
+            // The core occupies bit 6 of the last byte, which must be free. Such an id has at most
+            // two bytes.
             if *last & 0x40 != 0 || self.core > 1 || at > 2 {
                 return None;
             }
@@ -161,8 +166,11 @@ fn read_id(bytes: &[u8], form: Form) -> Result<(u32, u8, usize), Fault> {
         return Ok((id, 0, length));
     }
     match bytes {
+        // One byte: six bits of the id, and the core in bit 6.
         [low, ..] if *low < 0x80 => Ok((u32::from(low & 0x3F), low >> 6, 1)),
         [_, high, ..] if *high >= 0x80 => Err(Fault::LongNumber),
+        // Two bytes: the core moves to bit 6 of the second byte, so the first has seven bits of the
+        // id.
         [low, high, ..] => {
             let id = u32::from(low & 0x7F) | u32::from(high & 0x3F) << 7;
             Ok((id, high >> 6, 2))
@@ -208,6 +216,7 @@ impl<'a> Parameters<'a> {
             HEAP_DEFINE | HEAP_ALLOC_EX => (4, false),
             HEAP_ALLOC => (3, false),
             HEAP_FREE => (2, false),
+            // The number of parameters is unknown. The caller reads the rest.
             _ => (0, false),
         };
         for _ in 0..numbers {

@@ -46,6 +46,7 @@ impl ShortPacket {
         }
         let mut at = 1;
         let mut number = || {
+            // A number has at most 5 bytes, so these 8 bytes contain it completely.
             let word = bytes.get(at..at + 8)?.first_chunk()?;
             let (number, length) = number::of_word(u64::from_le_bytes(*word)).ok()?;
             at += length;
@@ -77,8 +78,8 @@ mod tests {
 
     #[test]
     fn short_packets_are_those_that_the_general_way_reads() {
-        // Pseudo-random packets, in which numbers of every length, including too long ones, are
-        // frequent.
+        // Pseudo-random packets with many numbers of every length, including numbers that are too
+        // long.
         let mut seed = 1_u64;
         let mut next = || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -66,6 +66,7 @@ pub fn write(text: &[u8], order: TextOrder, out: &mut [u8]) -> Option<usize> {
         TextOrder::HighFirst => [LONG, high, low],
         TextOrder::LowFirst => [LONG, low, high],
     };
+    // The count 255 marks the long form, so only smaller counts fit into one byte.
     let head = if count < u16::from(LONG) { &[low][..] } else { &head[..] };
     let (start, rest) = out.split_at_mut_checked(head.len())?;
     start.copy_from_slice(head);

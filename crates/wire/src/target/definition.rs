@@ -110,11 +110,11 @@ impl DefinitionKind {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Definition {
-    /// The kind.
+    /// The kind of the entry, which determines the meaning of `value`.
     pub kind: DefinitionKind,
     /// Number of the part of the name that this entry contains.
     pub part: u8,
-    /// The flags.
+    /// The flags: [`DELETED`], [`LARGER_IS_URGENT`], [`IDLE`].
     pub flags: u8,
     /// Priority of a task.
     pub priority: u8,

@@ -43,7 +43,7 @@ pub struct RecordedEvent<'a> {
     pub id: u8,
     /// Ticks since the previous event of the packet; 0 for the first event.
     pub ticks: u64,
-    /// The arguments that are numbers; 0 for arguments that the form does not have.
+    /// The numeric arguments; 0 for arguments that the form does not have.
     pub arguments: [u64; 2],
     /// The bytes of form [`Form::Block`].
     pub block: &'a [u8],

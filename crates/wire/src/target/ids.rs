@@ -121,9 +121,9 @@ pub const NOTIFY: u8 = 0x90;
 pub const ALLOCATE: u8 = 0x91;
 /// Memory is freed. Arguments: address, bytes.
 pub const FREE: u8 = 0x92;
-/// The state of the heap. Arguments: free bytes, least free bytes so far.
+/// The state of the heap. Arguments: free bytes, smallest number of free bytes so far.
 pub const HEAP: u8 = 0x93;
-/// The least free stack of a task so far. Arguments: task, bytes.
+/// The smallest amount of free stack that a task has had so far. Arguments: task, bytes.
 pub const STACK: u8 = 0x94;
 /// A timer is started. Arguments: timer, period in ticks of the kernel.
 pub const TIMER_START: u8 = 0x95;
@@ -145,13 +145,13 @@ pub const USER: u8 = 0xC1;
 pub mod group {
     /// Tasks: creation, deletion, switches, readiness, delays, suspension, priorities.
     pub const TASKS: u8 = 0;
-    /// Interrupts.
+    /// Interrupts: the beginning and the end of service routines.
     pub const INTERRUPTS: u8 = 1;
-    /// Mutexes and semaphores.
+    /// Mutexes and semaphores: requests, waits, and releases.
     pub const LOCKS: u8 = 2;
     /// Queues, event groups, stream buffers, notifications.
     pub const MESSAGES: u8 = 3;
-    /// Timers.
+    /// Timers: starts, stops, and expiries.
     pub const TIMERS: u8 = 4;
     /// Memory: allocations, heap, stacks.
     pub const MEMORY: u8 = 5;

@@ -56,7 +56,7 @@ pub struct Header {
     pub core: u8,
     /// Number of the packet in its core.
     pub number: u32,
-    /// Number of the first event in its core.
+    /// Number of the first event among all events of its core.
     pub first: u32,
     /// Time of the first event in ticks.
     pub time: u64,
@@ -116,7 +116,7 @@ impl Header {
 /// A packet with a valid checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
-    /// The header.
+    /// The header, from which the payload can be decoded without other packets.
     pub header: Header,
     /// The events or definitions.
     pub payload: &'a [u8],
@@ -134,7 +134,7 @@ impl Packet<'_> {
     }
 }
 
-/// The result of looking for a packet.
+/// The result of a search for a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Lookup<'a> {
     /// A packet with a valid checksum.
@@ -155,6 +155,7 @@ impl<'a> Lookup<'a> {
     /// `payload_sum(sum, payload)` continues a checksum over the payload, as [`crc16`] does. It is
     /// called only if a header and a whole payload are present.
     pub fn with_sum(bytes: &'a [u8], payload_sum: impl FnOnce(u16, &'a [u8]) -> u16) -> Self {
+        // Fewer bytes than the sync may still become one.
         let start = bytes.get(..SYNC.len()).unwrap_or(bytes);
         if !SYNC.starts_with(start) {
             return Self::No;

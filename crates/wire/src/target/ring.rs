@@ -47,11 +47,11 @@ const CHECKED: usize = 18;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Control {
-    /// Number of cores.
+    /// Number of cores, 1 to 32.
     pub cores: u8,
-    /// Bytes of a slot.
+    /// Bytes of a slot: a multiple of 4 from 64 to 4096.
     pub slot: u16,
-    /// Slots of each core.
+    /// Slots of each core, at least 2.
     pub slots: u16,
     /// Entries of the table of definitions.
     pub entries: u16,
@@ -80,6 +80,7 @@ impl Control {
         bytes[12..14].copy_from_slice(&self.slots.to_le_bytes());
         bytes[14..16].copy_from_slice(&self.entries.to_le_bytes());
         bytes[16] = self.session;
+        // The recorder changes `dropped` while it runs, so the checksum does not cover it.
         let sum = crc16(u16::MAX, &bytes[..CHECKED]);
         bytes[18..20].copy_from_slice(&sum.to_le_bytes());
         bytes[20..24].copy_from_slice(&self.dropped.to_le_bytes());

@@ -91,7 +91,8 @@ impl PriorityWord {
 }
 
 impl Event {
-    /// An unused slot with all words 0. (Targets clear word 0 only; the other words are stale.)
+    /// An unused slot with all words 0. (Targets clear only word 0 and leave the old content of the
+    /// other words.)
     pub const UNUSED: Self =
         Self { context: 0, priority_word: 0, id_word: 0, stamp: 0, info: [0; 4] };
 

@@ -58,7 +58,7 @@ pub enum HeaderError {
         /// Number of bytes that [`Header::read`] needs to continue, from the start of the header.
         needed: usize,
     },
-    /// The bytes do not begin with the id of a ThreadX trace, in any byte order and width.
+    /// The bytes do not begin with the id of a ThreadX trace in any byte order or width.
     NotThreadX {
         /// The first four bytes.
         found: [u8; 4],
@@ -179,6 +179,7 @@ impl Header {
             (10, self.reserved[1]),
             (11, self.reserved[2]),
         ];
+        // Word 4 contains two numbers of 16 bits, so the list leaves it out.
         for (index, value) in words {
             layout.put_word(bytes, index * w, value)?;
         }

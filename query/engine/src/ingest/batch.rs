@@ -201,7 +201,7 @@ async fn keep(source: &Source, hash: &str, place: &Place) -> Result<(), Failure>
     Ok(())
 }
 
-/// Puts the content of a file into the storage, where the file appears only when it is complete.
+/// Uploads a file to the storage, where it appears only when it is complete.
 async fn put(place: &Place, key: &str, file: &File) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::storage(format!("{}/{key}: {error}", place.name));
     let store: Arc<dyn ObjectStore> = Arc::clone(&place.store);

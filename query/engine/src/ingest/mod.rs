@@ -23,7 +23,7 @@ use crate::sources::{MAX_OPEN, Sources};
 pub use args::IngestArgs;
 use batch::{Added, Batch};
 
-/// Maximum number of bytes of the traces of a commit, except if there is only one trace.
+/// Maximum total size in bytes of the traces in a commit. A single trace may be larger.
 const MAX_BATCH_BYTES: u64 = 256 << 20;
 
 /// Runs a command line. Prints failures and findings on standard error.

@@ -1,11 +1,10 @@
-//! Checkpoints of a lake: the sum of all commits up to a number, in one object. A checkpoint saves
-//! a reader the many small objects of the log, which are then deleted.
+//! Checkpoints of a lake: the sum of all commits up to a number, in one object. A reader reads this
+//! object instead of the many small commits, which are then deleted.
 //!
 //! If a writer creates a commit whose number was already deleted, this commit is not part of the
 //! lake. So a program that lists or creates commits looks for a newer checkpoint afterwards. A
-//! checkpoint exists before its commits are deleted. So if there is no newer checkpoint, no commit
-//! was deleted that the program could have missed. If there is one, the program starts again from
-//! it.
+//! checkpoint exists before its commits are deleted. So if there is no newer checkpoint, the
+//! program has missed no deleted commit. If there is one, the program starts again from it.
 //!
 //! The content of a checkpoint depends only on its number. So either of two writers may create it,
 //! and a writer may stop at any time.
@@ -23,8 +22,8 @@ const FOLDER: &str = "checkpoint";
 /// Number of commits after the last checkpoint that make another checkpoint worthwhile.
 const MAX_COMMITS: u64 = 64;
 
-/// Number of checkpoints that are kept. A list that is read while checkpoints come and go contains
-/// the newest of these or the one before.
+/// Number of checkpoints that are kept. A program that lists checkpoints while others create and
+/// delete them still finds one of the two newest.
 const KEPT: usize = 2;
 
 /// Returns the number of the newest checkpoint, or 0 if there is none.
@@ -58,8 +57,8 @@ impl Lake {
         self.remove_replaced(number).await
     }
 
-    /// Deletes the commits that are in a checkpoint, and old checkpoints. This also removes what a
-    /// writer left that stopped in the middle.
+    /// Deletes the commits that are in a checkpoint, and old checkpoints. This also completes the
+    /// deletions of a writer that stopped halfway.
     async fn remove_replaced(&self, number: u64) -> Result<(), Failure> {
         for key in self.place.list(&Key::from(log::FOLDER), None).await? {
             if number_of(&key).is_some_and(|found| found <= number) {

@@ -47,8 +47,9 @@ impl Commit {
         self.files.extend(other.files);
     }
 
-    /// Returns true if this sum of commits contains another commit. Each writer names its files in
-    /// its own way, so equal traces of two writers are different commits.
+    /// Returns true if this commit, or sum of commits, contains all traces and files of another
+    /// commit. Each writer names its files in its own way, so equal traces of two writers are
+    /// different commits.
     pub(super) fn contains(&self, other: &Self) -> bool {
         let traces: HashSet<_> = self.traces.iter().map(|trace| &trace.hash).collect();
         let files: HashSet<_> = self.files.iter().map(|file| &file.key).collect();

@@ -25,8 +25,8 @@ pub(super) const FOLDER: &str = "log";
 /// Number of commits that are read at the same time.
 const PARALLEL: usize = 16;
 
-/// Number of attempts to read a log that other writers change at the same time. Each further
-/// attempt needs a further checkpoint of another writer.
+/// Number of attempts to read a log that other writers change at the same time. An attempt is
+/// repeated if it finds a newer checkpoint or a gap in the commits.
 const MAX_ATTEMPTS: u32 = 8;
 
 /// Numbers of commits are below this number.
@@ -95,7 +95,7 @@ impl Lake {
     ///
     /// # Errors
     ///
-    /// Fails like [`Lake::open`], and if the place contains other files.
+    /// Returns the errors of [`Lake::open`], and an error if the place contains other files.
     pub(crate) async fn open_or_create(place: Place) -> Result<Self, Failure> {
         if let Some(lake) = Self::open(place.clone()).await? {
             return Ok(lake);

@@ -15,8 +15,8 @@
 //! the lake, so a writer may stop at any time.
 //!
 //! `place` finds the storage, `commit` is the content of a commit, `log` reads and appends commits,
-//! `checkpoint` shortens the log, `table` makes the tables of a query, and `stores` finds the storage
-//! of these tables.
+//! `checkpoint` shortens the log, `table` makes the tables of a query, and `stores` finds the
+//! storage of these tables.
 
 mod checkpoint;
 mod commit;

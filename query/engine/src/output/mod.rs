@@ -55,7 +55,7 @@ impl Form {
     }
 }
 
-/// The place and the form of the rows.
+/// The destination and the form of the rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Output {
     /// The form of the rows.

@@ -63,7 +63,7 @@ impl<W: Write> TableWriter<W> {
         Ok(())
     }
 
-    /// Writes the rows that still wait.
+    /// Writes the pending rows.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         if self.widths.is_none() { self.write_waiting() } else { Ok(()) }
     }

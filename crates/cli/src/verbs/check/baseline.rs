@@ -18,6 +18,7 @@ pub(super) fn read(path: &Path, tolerance: Share) -> Result<Baseline, Failure> {
         wrong(format!("expected a document that check --json wrote, found no JSON: {error}"))
     })?;
     let traces = document.get("traces").and_then(Value::as_array);
+    // JSON of other verbs may also contain traces, but only `check` writes rules with each trace.
     let has_rules = |trace: &Value| trace.get("rules").is_some_and(Value::is_array);
     let Some(traces) = traces.filter(|traces| traces.iter().all(has_rules)) else {
         let expected = "expected a document that check --json wrote, with traces and their rules";
@@ -30,6 +31,7 @@ pub(super) fn read(path: &Path, tolerance: Share) -> Result<Baseline, Failure> {
             baseline.add(figure, quantity);
         }
     }
+    // An empty baseline accepts every run, so it is probably a mistake.
     if baseline.is_empty() {
         let reason = "the document has no figures: the rules of its run had no thresholds, or the \
                       trace decided none";

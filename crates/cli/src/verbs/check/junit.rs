@@ -56,7 +56,7 @@ impl Suites {
         self.suites().push(suite);
     }
 
-    /// Adds an erroneous case to the suite of a trace if the trace is damaged.
+    /// If the trace is damaged, adds a case with an error to its suite.
     pub(super) fn note_damage(&self, trace: &Path, diagnostics: &Diagnostics) {
         let damage = diagnostics.iter().filter(|of| of.severity == Severity::Damage);
         let messages: Vec<_> = damage
@@ -71,10 +71,10 @@ impl Suites {
         }
     }
 
-    /// Adds an erroneous case with this message to the suite of a trace.
+    /// Adds a test case with this error message to the suite of a trace.
     pub(super) fn add_damage(&self, trace: &Path, message: &str) {
         let name = shown_path(trace).to_string();
-        // If several traces have the same name, the suite of this trace was added last.
+        // If several suites have this name, the last one belongs to this trace.
         let mut suites = self.suites();
         if let Some(suite) = suites.iter_mut().rfind(|suite| suite.name.as_str() == name) {
             suite.add_test_case(junit::error("read the whole trace", message));

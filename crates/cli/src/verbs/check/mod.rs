@@ -144,7 +144,7 @@ struct Tally {
     failed: AtomicBool,
     /// A trace decided no rule.
     undecided: AtomicBool,
-    /// A trace decided a rule, and no rule failed.
+    /// A trace decided at least one of its rules, and none of them failed.
     held: AtomicBool,
 }
 
@@ -172,8 +172,8 @@ impl Check {
         if self.write { self.written() } else { self.checked() }
     }
 
-    /// Uses the rules of the configuration file if the arguments name only traces. The arguments
-    /// name only traces if there is a single argument, or if the first argument is not a text file.
+    /// Uses the rules of the configuration file if the arguments name only traces. This is the case
+    /// if there is a single argument, or if the first argument is not a text file.
     fn find_rules(&self) -> Result<(), Failure> {
         let is_single = self.files.is_empty();
         if self.write && is_single {
@@ -256,7 +256,7 @@ impl Check {
             Outcome::Done | Outcome::Damaged if tally.failed.load(Ordering::Relaxed) => {
                 Outcome::Wrong
             }
-            // Nothing was tested, so a pipeline must not see a success.
+            // Nothing was tested, so the status must not report success.
             Outcome::Done if tally.decided_nothing() => {
                 let is_text = !(is_json || self.quiet || self.format == OutputForm::Github);
                 // The text ends with this result.

@@ -14,7 +14,7 @@ use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, warn};
 use crate::output;
 
-/// Where the bytes are stored.
+/// The destination of the bytes.
 pub(super) enum Files<'a> {
     /// The bytes are not stored.
     None,
@@ -103,7 +103,7 @@ pub(super) struct Place {
 
 #[derive(Default)]
 struct Waiting {
-    /// Drafts that are not renamed before the first byte arrives.
+    /// Drafts that wait for the first write or flush, which renames them.
     drafts: Vec<Draft>,
     /// True if a draft could not be renamed.
     failed: bool,

@@ -257,7 +257,7 @@ impl Collect {
         following::follow_folder(path, growing, args, selection, stop, sink).map(Some)
     }
 
-    /// Returns true if progress lines can appear, and no events or bytes can appear on the same
+    /// Returns true if progress lines can be shown, and no events or bytes appear on the same
     /// terminal.
     fn shows_progress(&self) -> bool {
         let prints = self.follow || self.is_stdout();

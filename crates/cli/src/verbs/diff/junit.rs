@@ -25,7 +25,8 @@ pub(super) fn suites(
     compared.into_iter().chain(unreadable).collect()
 }
 
-/// Adds an erroneous case to the suite of a comparison, because one of its traces is damaged.
+/// Adds a test case with an error to the suite of a comparison, because one of its traces is
+/// damaged.
 pub(super) fn add_damage(suite: &mut TestSuite) {
     let message = "a trace is damaged: see standard error for the place";
     suite.add_test_case(junit::error("read the whole traces", message));

@@ -33,7 +33,7 @@ use crate::{output, screen};
   tracewell diff --fail-on worse --junit results.xml old.trx new.trx
   tracewell diff --json old.trx new.trx | jq '.findings[] | {subject, change}'")]
 pub(crate) struct Diff {
-    /// The old trace and the new trace; or all old traces; - is standard input
+    /// The old and the new trace, or all old traces if -- follows; - is standard input
     #[arg(required = true, value_name = "OLD")]
     files: Vec<PathBuf>,
 
@@ -41,8 +41,8 @@ pub(crate) struct Diff {
     #[arg(last = true, value_name = "NEW")]
     new: Vec<PathBuf>,
 
-    /// End with status 1 if a figure is worse by more than a share such as 5%, or if there are
-    /// differences of these kinds: worse, change, new, gone
+    /// End with status 1 if a figure is worse by more than this share, such as 5%, or if a
+    /// difference has one of these kinds: worse, change, new, gone
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
 
@@ -77,6 +77,7 @@ impl Diff {
         let selection = self.selection.selection()?;
         let mut inputs = self.input.inputs(&self.files);
         inputs.add(&self.new);
+        // Check the path before the long reading: the report must not replace an input.
         if let Some(path) = &self.junit {
             inputs.refuse(path)?;
         }
@@ -84,10 +85,13 @@ impl Diff {
         let (old, outcome) = self.read(old, &selection, &end);
         let (new, second) = self.read(new, &selection, &end);
         let outcome = outcome.max(second);
+        // A comparison needs at least one run on each side. Otherwise there are only failures.
         let comparison = (!old.runs.is_empty() && !new.runs.is_empty())
             .then(|| compare::compare(&old.runs, &new.runs));
         if let Some(path) = &self.junit {
             let mut suites = junit::suites((&old, &new), comparison.as_ref(), &self.fail_on);
+            // Damage within a readable file is no failure of the file, so it gets a case of its
+            // own.
             if outcome == Outcome::Damaged && old.failures.is_empty() && new.failures.is_empty() {
                 suites.iter_mut().for_each(junit::add_damage);
             }
@@ -106,6 +110,7 @@ impl Diff {
             .findings
             .iter()
             .any(|finding| self.fail_on.iter().any(|fail_on| fail_on.is_met(finding)));
+        // A difference replaces only outcomes that are less severe.
         Ok(match outcome {
             Outcome::Done | Outcome::Damaged if is_failure => Outcome::Wrong,
             outcome => outcome,

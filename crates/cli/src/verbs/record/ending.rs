@@ -1,4 +1,4 @@
-//! The end of the recorded program: for the file, and for the user on standard error.
+//! Describes the end of the recorded program, in the file and on standard error.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;

@@ -94,7 +94,7 @@ fn without_path(error: io::Error) -> io::Error {
 ///
 /// The time makes the name different from the names that a killed process with the same id used.
 /// The number makes the name different from the names of this process's other streams. The time
-/// alone does not, because two readings of the clock can be equal.
+/// alone would not be enough, because two readings of the clock can be equal.
 fn unused_name() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();

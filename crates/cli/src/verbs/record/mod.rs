@@ -135,8 +135,7 @@ impl Record {
                 // A user does not notice a delay of 20 ms, and the cost of 50 checks per second is
                 // negligible.
                 std::thread::sleep(Duration::from_millis(20));
-                // An earlier recording is replaced when the first event arrives, not by an empty
-                // log.
+                // An empty log must not replace an earlier recording, so wait for the first event.
                 if trace.draft.replaces() && trace.has_grown() && trace.has_events() {
                     failures.note(trace.draft.commit_or_keep());
                 }
@@ -262,7 +261,7 @@ impl Record {
         std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
     }
 
-    /// Warns that an earlier recording was kept because nothing was recorded.
+    /// Warns that this run recorded nothing, so the earlier recording was kept.
     fn warn_unchanged(&self) {
         warn!("{}: nothing was recorded, the file is unchanged", shown_path(&self.output));
     }

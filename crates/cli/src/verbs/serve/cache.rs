@@ -41,7 +41,8 @@ pub(super) struct Cache {
     most: u64,
 }
 
-/// The name of a summary, and the state that it describes: files, options and program.
+/// The name of a summary, and the state of the files, the options and the program for which it is
+/// valid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Key {
     name: String,

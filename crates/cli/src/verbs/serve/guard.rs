@@ -50,7 +50,7 @@ impl Guard {
         }
         let path = request.path.strip_prefix('/').unwrap_or_default();
         let (token, rest) = path.split_once('/').unwrap_or((path, ""));
-        // Compare all bytes, so that the duration does not depend on the number of correct bytes.
+        // Compare all bytes, so the duration does not depend on the number of correct bytes.
         let differences =
             token.bytes().zip(self.token.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
         if token.len() != self.token.len() || differences != 0 {

@@ -281,7 +281,7 @@ pub(super) fn read_body(
 }
 
 fn is_timeout(error: &io::Error) -> bool {
-    // The operating system determines which of these kinds of errors an expired time limit causes.
+    // Which of these errors an expired time limit causes depends on the operating system.
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 

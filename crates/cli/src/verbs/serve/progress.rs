@@ -59,7 +59,7 @@ impl Progress {
         })
     }
 
-    /// Returns the sum of all progress values. The sum contains the first of their failures.
+    /// Returns the sum of all progress values, with the first failure among them.
     pub(super) fn sum(all: Vec<Self>) -> Self {
         let none = Self { size: Some(0), ..Self::default() };
         all.into_iter().fold(none, |sum, one| Self {

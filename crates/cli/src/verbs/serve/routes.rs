@@ -319,7 +319,7 @@ impl<S: Sink> Sink for After<S> {
 /// without an event between them.
 struct FewLosses<S> {
     sink: S,
-    /// Number of losses that may still be passed on.
+    /// Number of further losses to pass on.
     room: u64,
     left_out: u64,
 }

@@ -102,7 +102,7 @@ fn connections_beyond_the_limit_are_refused_and_the_others_continue() {
     let limits = Limits { connections: 3, ..Limits::default() };
     let (address, head) = start(limits, 1);
     let mut open: Vec<_> = (0..3).map(|_| connect(address)).collect();
-    // The system accepts connections in their order, so this is the fourth connection.
+    // The system accepts connections in the order in which they arrive, so this is the fourth.
     assert!(answer(&connect(address)).starts_with("HTTP/1.1 503 "));
     for stream in &mut open {
         stream.write_all(head.as_bytes()).unwrap();

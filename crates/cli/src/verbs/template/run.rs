@@ -86,7 +86,7 @@ impl Run {
         };
         let mut machine = Machine::default();
         let lines = machine.format(&program, &entry, &around);
-        // A template can suppress an event, so that not even an empty line is printed.
+        // If a template suppresses an event, not even an empty line is printed.
         if lines.outcome() == Formatted::Skipped {
             return Ok(wrong);
         }

@@ -38,7 +38,7 @@ pub(crate) fn example() -> Run {
 
 /// Runs the system and returns the image that it recorded.
 pub(crate) fn image(run: &Run) -> Vec<u8> {
-    // At least 40 KiB, so that the file of the example keeps its size.
+    // At least 40 KiB, the size of the example's file.
     let size = (run.ms * MEMORY_PER_MS).max(40 * 1024);
     let mut memory = vec![0; usize::try_from(size).expect("a run of some minutes at most")];
     let mut kernel = Kernel::start(&mut memory, run);

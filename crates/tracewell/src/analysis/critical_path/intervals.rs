@@ -49,6 +49,8 @@ pub(super) fn find(
             let begins = |interval: &&Interval| interval.from.seq == *seq;
             let contains =
                 |interval: &Interval| (interval.from.seq..=interval.until.seq).contains(seq);
+            // An interval that ends at the event explains it best. The next best begins there. The
+            // shortest interval that contains the event comes last.
             let found = longest(all.iter().filter(ends));
             let found = found.or_else(|| longest(all.iter().filter(begins)));
             found.or_else(|| shortest(&all, contains)).ok_or(NoPath::NothingThere)
@@ -65,7 +67,9 @@ pub(super) fn find(
                 trace.contexts.get(id).is_some_and(|context| is_meant(name, context))
             };
             let of_task = all.iter().filter(|interval| is_meant(interval.context));
+            // The end decides, so each interval belongs to exactly one range.
             let of_task = of_task.filter(|interval| range.contains(&interval.until.ticks));
+            // Responses rank before waits. Of equally long intervals, the earliest is chosen.
             let found = of_task
                 .max_by_key(|interval| (interval.rank(), interval.ticks(), Reverse(interval.from)));
             found.copied().ok_or_else(|| NoPath::NothingOfTask { name: name.clone() })

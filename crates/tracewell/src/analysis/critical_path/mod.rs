@@ -39,8 +39,8 @@ use crate::model::{Batch, ContextId, Flow, Loss, Processor, Sink, Trace};
 /// Maximum number of listed parts.
 pub const MAX_PARTS: usize = 1 << 16;
 
-/// Maximum number of links of a chain. A longer chain is cut, and its last context counts as
-/// blocked.
+/// Maximum number of links of a chain. A longer chain is cut after this number of links; the
+/// context at the cut counts as blocked.
 pub const MAX_LINKS: usize = 16;
 
 /// The explanation of a response or a wait.
@@ -64,7 +64,7 @@ pub struct CriticalPath {
 }
 
 impl CriticalPath {
-    /// Returns the length of the explained time in ticks.
+    /// Returns the length in ticks of the time that is explained.
     pub fn ticks(&self) -> u64 {
         self.until.ticks.saturating_sub(self.from.ticks)
     }
@@ -75,7 +75,8 @@ impl CriticalPath {
 pub enum Explained {
     /// The time from the release of a job to its completion.
     Response,
-    /// A wait, from the request or the loss of the processor until the task continues.
+    /// A wait, which begins with the request or the loss of the processor, and ends when the task
+    /// continues.
     Wait(Reason),
 }
 
@@ -111,7 +112,8 @@ pub struct Link {
     pub reason: u32,
     /// The context that holds the object, or that wakes the waiting context.
     pub on: ContextId,
-    /// The event with which `on` wakes the waiting context; `None` if `on` holds the object.
+    /// The event with which context `on` wakes the waiting context; `None` if context `on` holds
+    /// the object instead.
     pub woken: Option<Position>,
     /// The event at which `on` got the object; `None` if the trace does not show it.
     pub since: Option<Position>,
@@ -173,8 +175,8 @@ impl Explainer {
     }
 }
 
-/// Explains a response or a wait of a trace with these tracks. The longest time of a task must end
-/// within `range`, in ticks.
+/// Explains a response or a wait of a trace with these tracks. If the question asks for a task's
+/// longest response or wait, this must end within `range`, in ticks.
 ///
 /// # Errors
 /// Returns an error if the trace does not show which context is running, or does not contain the

@@ -21,9 +21,10 @@ use crate::select::Bound;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// The longest response or wait that ends with the event that has this number. If no response
-    /// or wait ends with this event, the question selects the longest one that begins with it. If
-    /// none ends or begins with it, the question selects the shortest one that contains it.
+    /// The longest response or wait that ends with the event of this number. If no response or wait
+    /// ends with this event, the question selects the longest one that begins with it. If none ends
+    /// or begins with this event, the question selects the shortest response or wait that contains
+    /// it.
     Event(u64),
     /// The shortest response or wait that contains this time.
     Time(Bound),
@@ -55,6 +56,7 @@ impl Question {
         if time.is_after(trace, until) {
             return None;
         }
+        // Times increase with ticks, so divide the range in half until one tick is left.
         while from < until {
             let middle = from + (until - from) / 2;
             match time.is_after(trace, middle) {
@@ -92,6 +94,7 @@ impl FromStr for Question {
         if let Some(tick) = text.strip_prefix("tick:") {
             return tick.parse().map(|tick| Self::Time(Bound::Ticks(tick))).map_err(|_| error());
         }
+        // A number alone is the number of an event. A time has a unit or a prefix.
         match text.parse().map_err(|_| error())? {
             Bound::Ticks(number) => Ok(Self::Event(number)),
             time => Ok(Self::Time(time)),

@@ -93,6 +93,7 @@ impl Walk<'_> {
                 State::Interrupted | State::Preempted | State::Ready => {
                     self.delayed(context, piece);
                 }
+                // The job is released, but its task has not started yet and still counts as done.
                 State::Done if self.has_job && self.chain.is_empty() => {
                     self.delayed(context, piece);
                 }
@@ -126,7 +127,7 @@ impl Walk<'_> {
             _ => false,
         };
         let at_end = piece.ended.and_then(|at| cores.iter().find(|row| runs(row, at)));
-        // The context lost the core no later than at the event that began this time.
+        // The context lost the core at the event that began this time, or earlier.
         let before = Position { seq: piece.from.seq.saturating_sub(1), ..piece.from };
         at_end.or_else(|| cores.iter().find(|row| runs(row, before))).or(cores.first())
     }
@@ -180,9 +181,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the parts of a time in which a context waits for another one. If the other context is
-    /// unknown or already in the chain, or the chain is full, adds one part in which the first
-    /// context is blocked.
+    /// Adds the parts of a time span in which a context waits for another one. Adds only one part,
+    /// in which the first context is blocked, if the chain is full, or if the other context is
+    /// unknown or already in the chain.
     fn depends(
         &mut self,
         context: ContextId,
@@ -190,6 +191,7 @@ impl Walk<'_> {
         reason: u32,
         On { context: on, woken, since }: On,
     ) {
+        // Contexts that wait for each other would lead to an endless chain.
         let is_new =
             |on: &ContextId| *on != context && self.chain.iter().all(|link| link.context != *on);
         match on.filter(|on| is_new(on) && self.chain.len() < MAX_LINKS) {
@@ -218,6 +220,7 @@ impl Walk<'_> {
             return;
         }
         if let Some(last) = self.parts.last_mut()
+            // After parts were left out, the last part is not adjacent to this one.
             && self.more.0 == 0
             && (last.until, last.context, last.activity) == (from.ticks, context, activity)
             && last.chain == self.chain
@@ -258,6 +261,7 @@ fn pieces<S: Copy + PartialEq>(tracks: &Tracks, row: Option<&Row<S>>, time: Time
         }
         let until = span.end.min(time.until);
         if until > at.ticks {
+            // If the state ends here, keep the number of the event that ended it.
             let ended = span.until.filter(|ended| ended.ticks == until);
             pieces.push(Piece { from: at, until, ended, state: Some(span.state) });
             at =

@@ -3,8 +3,17 @@
 
 use super::levels::Effect;
 use super::{messages, states, timers};
-use crate::model::Meaning;
 use crate::model::schema::Schema;
+use crate::model::{Meaning, OfSchema};
+
+/// Maximum number of events that are checked together.
+pub(super) const BLOCK: usize = u64::BITS as usize;
+
+/// The events of a block that an analysis needs. Most ids concern no analysis, so all events of a
+/// block are checked before the first one is handled. A branch for each event would often be
+/// mispredicted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted(u64);
 
 /// The analyses that need the events of an id.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +41,28 @@ pub(super) enum Way {
     Any,
 }
 
+impl Wanted {
+    /// Returns the needed events of a block. `ids` are the ids of its events.
+    #[inline(always)]
+    pub(super) fn of(ids: &[u32], all_concerns: &mut OfSchema<'_, Concerns>) -> Self {
+        let mut is_wanted = |id: &u32| all_concerns.get(*id, Concerns::of).way != Way::Skip;
+        let bits = ids.iter().enumerate().map(|(row, id)| u64::from(is_wanted(id)) << row);
+        Self(bits.fold(0, |all, bit| all | bit))
+    }
+}
+
+impl Iterator for Wanted {
+    type Item = usize;
+
+    /// Returns the index of the next needed event.
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        let row = self.0.trailing_zeros() as usize;
+        self.0 &= self.0.wrapping_sub(1);
+        (row < BLOCK).then_some(row)
+    }
+}
+
 impl Concerns {
     /// Returns the analyses that need the events of an id.
     pub(super) fn of(schema: &Schema, id: u32) -> Self {
@@ -47,5 +78,29 @@ impl Concerns {
             _ => Way::Any,
         };
         Self { levels, timers, messages, states, boot, way }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::PerId;
+
+    #[test]
+    fn only_events_that_concern_an_analysis_are_wanted() {
+        let text = include_str!("../../../schemas/threadx.toml");
+        let schema = Arc::new(Schema::parse(text, "threadx.toml").unwrap());
+        let mut table = PerId::default();
+        let mut all_concerns = table.of_schema(&schema);
+        // Mutexes do not concern this folder, and queues do.
+        let (mutex, queue) = (52, 69);
+        let mut ids = vec![mutex; BLOCK];
+        assert_eq!(Wanted::of(&ids, &mut all_concerns).count(), 0);
+        (ids[0], ids[17], ids[BLOCK - 1]) = (queue, queue, queue);
+        let rows: Vec<_> = Wanted::of(&ids, &mut all_concerns).collect();
+        assert_eq!(rows, [0, 17, BLOCK - 1]);
+        assert_eq!(Wanted::of(&ids[..17], &mut all_concerns).collect::<Vec<_>>(), [0]);
     }
 }

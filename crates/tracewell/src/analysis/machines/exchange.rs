@@ -4,8 +4,8 @@
 //! A put operation adds an item to the object, and a get operation takes the oldest item. If there
 //! is no item, the thread waits, and the next item that is put goes to the thread that has waited
 //! longest. If an event contains the number of items before the call, this module trusts that
-//! number. If more items than this number are pending, the surplus was taken without a visible
-//! event. A thread that records another event no longer waits.
+//! number. If this module has more pending items than that, the others were taken without an event
+//! in the trace. A thread that records another event no longer waits.
 //!
 //! If the events of a system name the receivers of messages, `sequence` uses these receivers
 //! instead of kernel objects.
@@ -19,7 +19,7 @@ use foldhash::fast::RandomState;
 
 use super::MAX_ROWS;
 use super::sight::{Named, Sight};
-use crate::model::schema::Schema;
+use crate::model::schema::{ArgumentKind, EventType, Schema};
 use crate::model::{ContextId, Meaning};
 
 /// Maximum number of pending items per object. If there are more, the oldest are dropped.
@@ -30,8 +30,9 @@ const MAX_LEFT: usize = 4096;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
     objects: HashMap<Named, Passing, RandomState>,
-    /// The object for which each thread waits.
-    waits: HashMap<ContextId, Named, RandomState>,
+    /// The object for which each thread waits, and the number of threads that wait.
+    waits: Vec<Option<Named>>,
+    waiting: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -51,10 +52,10 @@ pub(super) enum Act {
 }
 
 impl Act {
-    /// Returns the action of an event, or `None` if it does not exchange items.
-    pub(super) fn of(sight: &Sight<'_>) -> Option<Self> {
-        let counted = sight.details().used.is_some();
-        let act = match sight.meaning {
+    /// Returns the action of events of a type, or `None` if they do not exchange items.
+    pub(super) fn of(event: &EventType) -> Option<Self> {
+        let means = event.means.as_ref()?;
+        let act = match means.meaning {
             Meaning::Send => Self::Put { first: false },
             Meaning::SendFirst => Self::Put { first: true },
             Meaning::Receive => Self::Take,
@@ -64,8 +65,10 @@ impl Act {
         };
         // `Post` and `Wait` can also refer to event flags, which exchange no items. An event
         // exchanges items only if it contains a count, or if a number identifies its object.
-        let follows = match sight.meaning {
-            Meaning::Post | Meaning::Wait => counted || !sight.acts_on_object(),
+        let object = means.object.and_then(|object| event.args.get(object));
+        let is_number = object.is_none_or(|of| !matches!(of.kind, ArgumentKind::Object(_)));
+        let follows = match means.meaning {
+            Meaning::Post | Meaning::Wait => event.details.used.is_some() || is_number,
             _ => true,
         };
         follows.then_some(act)
@@ -94,8 +97,9 @@ impl Exchange {
         // Skip threads that recorded another event in the meantime, because they no longer wait
         // here.
         while let Some((context, taker)) = passing.waiting.pop_front() {
-            if self.waits.get(&context) == Some(&object) {
-                self.waits.remove(&context);
+            if self.waits.get(context.index()) == Some(&Some(object)) {
+                self.waits[context.index()] = None;
+                self.waiting -= 1;
                 return Some(taker);
             }
         }
@@ -125,7 +129,11 @@ impl Exchange {
         }
         if passing.waiting.len() < MAX_LEFT {
             passing.waiting.push_back((context, taker));
-            self.waits.insert(context, object);
+            let index = context.index();
+            if index >= self.waits.len() {
+                self.waits.resize(index + 1, None);
+            }
+            self.waiting += usize::from(self.waits[index].replace(object).is_none());
         }
         None
     }
@@ -133,8 +141,9 @@ impl Exchange {
     /// Handles an event that a thread recorded. The thread no longer waits, unless the event means
     /// that the thread blocks.
     pub(super) fn recorded(&mut self, context: ContextId, meaning: Option<Meaning>) {
-        if !self.waits.is_empty() && meaning != Some(Meaning::Blocks) {
-            self.waits.remove(&context);
+        if self.waiting > 0 && meaning != Some(Meaning::Blocks) {
+            let ended = self.waits.get_mut(context.index()).and_then(Option::take);
+            self.waiting -= usize::from(ended.is_some());
         }
     }
 
@@ -142,6 +151,7 @@ impl Exchange {
     pub(super) fn clear(&mut self) {
         self.objects.clear();
         self.waits.clear();
+        self.waiting = 0;
     }
 }
 

@@ -5,14 +5,30 @@ use super::exchange::{Act, Exchange, tells_messages};
 use super::moments::Passed;
 use super::sight::Sights;
 use crate::analysis::scheduling::Position;
-use crate::model::Event;
+use crate::model::schema::Schema;
+use crate::model::{Batch, Event, Meaning, PerId, Trace};
 
 /// Maximum number of items whose puts are stored. If there are more, all are dropped.
 const MAX_PUTS: usize = 1 << 20;
 
+/// The facts about an event id that the handovers need.
+#[derive(Clone, Copy, Debug)]
+struct EventFacts {
+    meaning: Option<Meaning>,
+    act: Option<Act>,
+}
+
+impl EventFacts {
+    fn of(schema: &Schema, id: u32) -> Self {
+        let event = schema.event(id);
+        Self { meaning: event.means.map(|means| means.meaning), act: Act::of(event) }
+    }
+}
+
 /// Follows all items.
 #[derive(Clone, Debug, Default)]
 pub(in crate::analysis) struct Handovers {
+    facts: PerId<EventFacts>,
     sights: Sights,
     exchange: Exchange,
     puts: Vec<Passed>,
@@ -21,21 +37,48 @@ pub(in crate::analysis) struct Handovers {
 }
 
 impl Handovers {
-    /// Handles an event. If an item changes hands at this event, returns the positions of the put
-    /// and get operations. If a context waits for an item, it takes the item as soon as the item is
-    /// put.
-    pub(in crate::analysis) fn take(&mut self, event: Event<'_>) -> Option<(Passed, Passed)> {
-        let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&event.trace.schema));
+    /// Handles the events of a batch. For each item that changes hands, calls `passed` with the
+    /// positions of the put and get operations. If a context waits for an item, it takes the item
+    /// as soon as the item is put.
+    pub(in crate::analysis) fn take(
+        &mut self,
+        trace: &Trace,
+        batch: &Batch<'_>,
+        mut passed: impl FnMut(Passed, Passed),
+    ) {
+        // If events name the receivers of messages, `messages` follows them, and this table is not
+        // needed.
+        let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&trace.schema));
         if tells {
-            return None;
+            return;
         }
-        let sight = self.sights.of(event);
-        self.exchange.recorded(event.row.context, sight.map(|sight| sight.meaning));
-        let sight = sight?;
+        let mut table = std::mem::take(&mut self.facts);
+        let mut facts = table.of_schema(&trace.schema);
+        for (row, (id, context)) in batch.columns.id.iter().zip(&batch.columns.context).enumerate()
+        {
+            let EventFacts { meaning, act } = *facts.get(*id, EventFacts::of);
+            // This precedes all other work: any event of a thread shows that the thread no longer
+            // waits.
+            self.exchange.recorded(*context, meaning);
+            let Some(act) = act else { continue };
+            let Some(event) = batch.event(row) else { break };
+            if let Some((sent, taken)) = self.exchanged(Event::new(trace, &event), act) {
+                passed(sent, taken);
+            }
+        }
+        self.facts = table;
+    }
+
+    /// Handles an event with this action. If an item changes hands at this event, returns the
+    /// positions of the put and get operations.
+    fn exchanged(&mut self, event: Event<'_>, act: Act) -> Option<(Passed, Passed)> {
+        let sight = self.sights.of(event)?;
         let at = Position { ticks: event.ticks(), seq: event.seq() };
         let passed = Passed { at, context: event.row.context };
-        match Act::of(&sight)? {
+        match act {
             Act::Put { first } => {
+                // There is no space for further puts. Forgetting all of them is correct, as after
+                // lost events.
                 if self.puts.len() >= MAX_PUTS {
                     self.gap();
                 }

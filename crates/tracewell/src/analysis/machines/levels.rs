@@ -47,8 +47,8 @@ pub struct Level {
     is_owner: bool,
     /// Number of receives that found the queue empty and have not got a message.
     unserved: u64,
-    /// The level before the latest send, if a receive was unserved at that time. The next level
-    /// shows whether the message went to this receive or into the queue.
+    /// The level before the latest send, if a receive was waiting for a message at that time. The
+    /// next level shows whether the message went to this receive or into the queue.
     sent_at: Option<u64>,
 }
 
@@ -63,6 +63,11 @@ const MAX_SAMPLES: usize = 1 << 20;
 pub(super) struct Effect {
     object: Role,
     change: Change,
+    /// True if the event adds, removes or is refused an item. If the event shows the level before
+    /// it, a receive is counted by [`Level::serve`] and not by `takes`.
+    puts: bool,
+    takes: bool,
+    refuses: bool,
     /// The arguments that contain the level, the number of free items, and the lowest number of
     /// free items so far.
     used: Option<usize>,
@@ -116,18 +121,25 @@ impl Effect {
             Meaning::Refuse => Change::Refused,
             _ => Change::None,
         };
+        // A flush has no number, but it sets the level to 0.
         let flushes = means.meaning == Meaning::Flush;
         if !acts_on_object || !(has_levels || change != Change::None || flushes) {
             return None;
         }
+        let shows_before = details.before && details.used.is_some();
         Some(Self {
             object: Role::of(schema, event, means.object)?,
             change,
+            puts: matches!(change, Change::Put | Change::Sent),
+            takes: change == Change::Taken || (change == Change::Received && !shows_before),
+            refuses: change == Change::Refused,
             used: details.used,
             free: details.free,
             least_free: details.least_free,
-            shows_before: details.before && details.used.is_some(),
+            shows_before,
             empties: details.empties || flushes,
+            // A creation makes the object known. A subject or a message refers to another
+            // participant.
             needs_sight: means.meaning == Meaning::Create
                 || means.subject.is_some()
                 || (passes_message(means.meaning) && means.value.is_some()),
@@ -166,6 +178,7 @@ impl Levels {
         let samples = self.share_samples();
         let (key, kind, objects) =
             (effect.object.key(argument), effect.object.kind, &trace.objects);
+        // Most events refer to an object that has a row. Only a new row needs the object's name.
         let known = self.rows.known(key, kind, at.ticks, objects, |level| &mut level.object);
         let level = match known {
             Some(level) => level,
@@ -192,7 +205,7 @@ impl Levels {
         self.row(trace, effect.object.named(trace, argument, ticks))
     }
 
-    /// Handles an event that can create an object, or whose object can be an owner of queues.
+    /// Handles an event that can create an object, or whose object can own queues.
     pub(super) fn take_sight(
         &mut self,
         sight: &Sight<'_>,
@@ -238,7 +251,8 @@ impl Levels {
     /// Begins a range at `from`: forgets the figures and keeps the levels.
     pub(super) fn restart(&mut self, from: u64) {
         for level in self.rows.list_mut() {
-            // A message that a receive took before the range does not belong to the range.
+            // First count a message that a waiting receive took, because it was taken before the
+            // range.
             level.end();
             (level.put, level.taken, level.refused) = (0, 0, 0);
             (level.most, level.least, level.least_free) = (level.last, level.last, None);
@@ -257,7 +271,7 @@ impl Levels {
     pub(super) fn finish(self) -> Vec<Level> {
         let mut levels = self.rows.finish();
         levels.iter_mut().for_each(Level::end);
-        // A message was counted both for the machine and for its queue, so omit the machine.
+        // If the queue has its own row, each message was counted twice, so omit the machine.
         let owners: HashSet<_> = levels.iter().filter_map(|level| level.owner).collect();
         levels.retain(|level| {
             let listed_twice = level.is_owner && owners.contains(&level.object);
@@ -318,14 +332,9 @@ impl Level {
         numbers: &Numbers,
         samples: usize,
     ) -> Option<u64> {
-        match effect.change {
-            Change::Put | Change::Sent => self.put += 1,
-            // `serve` counts the receive if the level shows that it takes a message.
-            Change::Received if effect.shows_before => {}
-            Change::Taken | Change::Received => self.taken += 1,
-            Change::Refused => self.refused += 1,
-            Change::None => {}
-        }
+        self.put += u64::from(effect.puts);
+        self.taken += u64::from(effect.takes);
+        self.refused += u64::from(effect.refuses);
         let Numbers { used, free, least_free } = *numbers;
         if let Some(least_free) = least_free {
             self.least_free =
@@ -343,10 +352,12 @@ impl Level {
         if !effect.shows_before {
             return;
         }
+        // The level did not increase after the last send, so a waiting receive took the message.
         if self.sent_at.take() == Some(level) && self.unserved > 0 {
             (self.taken, self.unserved) = (self.taken + 1, self.unserved - 1);
         }
         match effect.change {
+            // The receive found the queue empty, so it waits or fails.
             Change::Received if level == 0 => self.unserved += 1,
             Change::Received => self.taken += 1,
             Change::Sent if self.unserved > 0 => self.sent_at = Some(level),
@@ -361,7 +372,7 @@ impl Level {
         }
     }
 
-    /// Handles missing events: in the meantime, the waiting receives may have been served.
+    /// Handles missing events, which may have served the waiting receives.
     fn cut(&mut self) {
         (self.unserved, self.sent_at) = (0, None);
     }
@@ -372,9 +383,9 @@ impl Level {
             return used;
         }
         let free = free?;
-        // If the capacity is unknown when an event contains a number of free items, this sample and
-        // all later samples are numbers of free items. A curve that mixes used and free items would
-        // be wrong.
+        // If an event contains only the number of free items, and the capacity is unknown, this
+        // sample and all later samples count free items. A curve that mixes used and free items
+        // would be wrong.
         self.counts_free |= self.capacity.is_none();
         Some(if self.counts_free { free } else { self.capacity?.saturating_sub(free) })
     }

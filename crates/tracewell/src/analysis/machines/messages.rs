@@ -50,7 +50,7 @@ pub struct Route {
     pub signal: Named,
 }
 
-/// Messages of one signal from one sender to one receiver.
+/// The messages with one signal from one sender to one receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flow {
     /// The sender; `None` if the event does not name it, for example for an interrupt.

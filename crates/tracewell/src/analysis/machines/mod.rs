@@ -71,7 +71,7 @@ use super::measured::Measured;
 use crate::model::{Arguments, Batch, Event, Flow, Loss, PerId, Position, Sink, Trace};
 use crate::select::messages::sight::{Sight, Sights};
 use crate::select::messages::{MAX_ROWS, sight, waiting};
-use concerns::{Concerns, Way};
+use concerns::{BLOCK, Concerns, Wanted, Way};
 use levels::Levels;
 use messages::Messages;
 use states::States;
@@ -131,24 +131,14 @@ impl Figures {
 
 impl<M: MachineMoments> Sink for Machines<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        // The loop borrows the table and `self`, so move the table out for its duration.
         let mut table = std::mem::take(&mut self.concerns);
         let mut all_concerns = table.of_schema(&trace.schema);
         let arguments = Arguments::new(trace, batch);
-        for (row, id) in batch.columns.id.iter().enumerate() {
-            let concerns = all_concerns.get(*id, Concerns::of);
-            match (concerns.way, &concerns.levels) {
-                (Way::Skip, _) => {}
-                (Way::Level, Some(effect)) => {
-                    let Some(ticks) = batch.columns.ticks.get(row) else { break };
-                    let at = Position { ticks: *ticks, seq: batch.first + row as u64 };
-                    self.levels.take(trace, &arguments, row, at, effect, &mut self.moments);
-                }
-                _ => {
-                    let Some(event) = batch.event(row) else { break };
-                    if let Some(sight) = self.sights.of(Event::new(trace, &event)) {
-                        self.event(&sight, concerns);
-                    }
-                }
+        for (block, ids) in batch.columns.id.chunks(BLOCK).enumerate() {
+            for row in Wanted::of(ids, &mut all_concerns) {
+                let concerns = all_concerns.get(ids[row], Concerns::of);
+                self.row(trace, batch, &arguments, block * BLOCK + row, concerns);
             }
         }
         self.concerns = table;
@@ -179,6 +169,27 @@ impl Machines {
 }
 
 impl<M: MachineMoments> Machines<M> {
+    /// Handles the event in a row of a batch.
+    #[inline(always)]
+    fn row(
+        &mut self,
+        trace: &Trace,
+        batch: &Batch<'_>,
+        arguments: &Arguments<'_>,
+        row: usize,
+        concerns: &Concerns,
+    ) {
+        if let (Way::Level, Some(effect)) = (concerns.way, &concerns.levels) {
+            let Some(ticks) = batch.columns.ticks.get(row) else { return };
+            let at = Position { ticks: *ticks, seq: batch.first + row as u64 };
+            self.levels.take(trace, arguments, row, at, effect, &mut self.moments);
+        } else if let Some(event) = batch.event(row)
+            && let Some(sight) = self.sights.of(Event::new(trace, &event))
+        {
+            self.event(&sight, concerns);
+        }
+    }
+
     /// Creates a sink that also passes each moment to `moments`.
     pub fn with_moments(moments: M) -> Self {
         Self {
@@ -323,7 +334,7 @@ impl<K: Eq + Hash, T> Rows<K, T> {
         }
     }
 
-    /// Returns the index of a row in a table that shares its limit with other tables.
+    /// Returns a row of a table that shares its limit with other tables.
     fn get_within(&mut self, key: K, room: &mut Room, make: impl FnOnce() -> T) -> Option<&mut T> {
         if !self.by_key.contains_key(&key) && !room.take() {
             return None;

@@ -31,7 +31,7 @@ pub trait MachineMoments {
     /// A message was taken or dispatched, and its post is recorded.
     fn message(&mut self, _sent: Passed, _taken: Passed) {}
 
-    /// Events are missing after this position, or the system starts at it.
+    /// Events are missing after this position, or the system starts at this position.
     fn gap(&mut self, _at: Position) {}
 }
 

@@ -1,21 +1,21 @@
 //! Rows of the things to which events refer, such as queues and machines.
 //!
 //! Events refer to the same few things again and again, and most keys have only one name in the
-//! whole trace. So a slot usually contains the row for a key, and the trace is searched for the
-//! name only after the objects have changed.
+//! whole trace. So a slot usually contains the row for a key. A new search for the name in the
+//! trace is necessary only after the objects have changed.
 
 use super::Rows;
 use super::sight::Named;
 use crate::analysis::key_slots::KeySlots;
 use crate::model::Objects;
 
-/// Rows by the thing that they describe, in the order in which the trace first mentions the things.
+/// One row per named thing, in the order in which the trace first mentions them.
 #[derive(Clone, Debug)]
 pub(super) struct NamedRows<T> {
     rows: Rows<Named, T>,
     /// Indices of rows by key. They are valid as long as no key has been renamed.
     slots: KeySlots<u64, Option<usize>>,
-    /// For each row, the latest time span throughout which its thing has a name, or has none.
+    /// For each row, the span that contains the latest mention of its thing.
     spans: Vec<NameSpan>,
 }
 
@@ -60,8 +60,8 @@ impl<T> Default for NamedRows<T> {
 
 impl<T> NamedRows<T> {
     /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row.
-    /// `name` returns the field of a row that identifies the row's thing. If the thing has a name
-    /// at this time, stores the time in this field, so that look-ups find the current name.
+    /// `name` returns the field of a row that identifies the thing. If the thing has a name at the
+    /// time of the event, stores this time in the field, so that look-ups find the current name.
     #[inline(always)]
     pub(super) fn get(
         &mut self,
@@ -71,6 +71,7 @@ impl<T> NamedRows<T> {
         name: impl FnOnce(&mut T) -> &mut Named,
     ) -> Option<&mut T> {
         let Self { rows, slots, spans } = self;
+        // After a renaming, a key can have several names, so the slot of the key is not unique.
         let index = match objects.have_renamed() {
             true => rows.index(thing, make)?,
             false => slots.get(thing.key, thing.key, || rows.index(thing, make))?,
@@ -80,6 +81,7 @@ impl<T> NamedRows<T> {
             grow(spans, index);
         }
         let span = &mut spans[index];
+        // Look up the name only if the time is outside the span of the last known name.
         if !span.contains(thing.kind, thing.ticks, objects) {
             *span = NameSpan::of(thing, objects);
         }
@@ -89,8 +91,8 @@ impl<T> NamedRows<T> {
         Some(row)
     }
 
-    /// Like [`NamedRows::get`], but only for a thing that has a row, and only if it is known for
-    /// this time whether the thing has a name. Returns `None` for other things.
+    /// Like [`NamedRows::get`], but only for a thing that has a row, and only if it is already
+    /// known whether the thing has a name at this time. Returns `None` for other things.
     #[inline(always)]
     pub(super) fn known(
         &mut self,

@@ -128,7 +128,7 @@ impl Sequence {
         let tells = *self.tells_messages.get_or_insert_with(|| tells_messages(&event.trace.schema));
         // If no event names the receivers of messages, show the items of kernel objects as
         // messages.
-        if let Some(act) = Act::of(&sight).filter(|_| !tells) {
+        if let Some(act) = Act::of(sight.event.kind()).filter(|_| !tells) {
             return self.exchanged(&sight, act, selected);
         }
         match sight.meaning {
@@ -189,6 +189,7 @@ impl Sequence {
             },
             Meaning::TimerExpired => Happening::Expired {
                 timer: sight.object()?,
+                // Owner 0 means that the timer posts to no machine.
                 owner: sight.subject().filter(|owner| owner.argument != 0)?,
                 signal: sight.value(),
             },
@@ -197,6 +198,8 @@ impl Sequence {
             }
             Meaning::Unhandled => {
                 let machine = sight.subject()?;
+                // The event may omit the signal. Then it is the signal of the machine's current
+                // step.
                 let signal = sight.value().or(self.steps.get(&machine.key).copied());
                 Happening::Unhandled { machine, signal, id: sight.event.id() }
             }

@@ -70,7 +70,7 @@ pub struct Unhandled {
     pub signal: Option<Named>,
     /// The state of the machine.
     pub state: Option<Named>,
-    /// Id of the event, which shows why the message was not handled.
+    /// Id of the event. It shows why the message was not handled.
     pub id: u32,
     /// Number of these messages.
     pub count: u64,
@@ -112,7 +112,7 @@ struct Run {
     from: u64,
 }
 
-/// Returns true if events of this type can be about a state machine.
+/// Returns true if events of this type can concern a state machine.
 pub(super) fn concern(event: &EventType, means: &Means) -> bool {
     match means.meaning {
         Meaning::Runs => event.details.state.is_some(),

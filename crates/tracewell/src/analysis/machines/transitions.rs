@@ -59,7 +59,7 @@ impl Transitions {
     /// Adds a vertex to the transition in progress.
     pub(super) fn come_through(&mut self, vertex: Named) {
         if let Some(open) = self.open.as_mut().filter(|_| self.is_open)
-            // The vertex of the first segment is the target that the transition's event named.
+            // `begin` added the first vertex: the target that the transition's event named.
             && open.way.last() != Some(&vertex)
             && open.way.len() < MAX_WAY
         {

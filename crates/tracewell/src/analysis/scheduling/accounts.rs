@@ -1,5 +1,5 @@
-//! Keeps running totals of time. The parts of an interval are the differences of the totals at its
-//! ends.
+//! Adds up times in running totals. The parts of an interval are the differences of the totals at
+//! its ends.
 //!
 //! Every tick of a core is in exactly one total. In each tick, either a task ran for itself, a task
 //! ran on behalf of another, an interrupt ran, or none of these ran. If none of these ran, the core
@@ -29,8 +29,8 @@ pub(super) struct Accounts {
     unattributed: u64,
 }
 
-/// The parts of an interval in ticks from the point of view of a task, with all other tasks in one
-/// sum.
+/// The parts of an interval, in ticks, from the point of view of one task, with all other tasks in
+/// one sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Split {
     /// Ticks in which the task ran.
@@ -72,7 +72,7 @@ impl Moment {
     }
 }
 
-/// The parts of an interval in ticks from the point of view of a task. They add up to the whole
+/// The parts of an interval, in ticks, from the point of view of one task. They add up to the whole
 /// interval.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parts {
@@ -90,7 +90,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Returns the ticks in which other tasks ran, but not on its behalf.
+    /// Returns the ticks in which other tasks ran, except on behalf of this task.
     pub fn interference(&self) -> u64 {
         total(self.others.iter().map(|(_, ticks)| *ticks))
     }

@@ -24,7 +24,7 @@ impl<M: Moments> Scheduling<M> {
     fn event(&mut self, event: Event<'_>, kind: &Kind) {
         let Event { trace, row } = event;
         let mut step = Step::of(event, kind, &mut self.directory);
-        self.steady = None;
+        self.recorder = None;
         // An event shows that its subject and the next task exist, even if these tasks record no
         // events.
         for named in [step.subject, step.next].into_iter().flatten() {
@@ -129,7 +129,7 @@ impl<M: Moments> Scheduling<M> {
         self.charge_until(trace, cpu, step.ticks);
     }
 
-    /// Charges the time up to the previous event that the fast paths have left uncharged.
+    /// Charges the time up to the previous event, as far as the fast paths have not charged it.
     pub(super) fn settle(&mut self, trace: &Trace) {
         if self.cores.len() == 1 {
             self.charge_until(trace, 0, self.gaps.before.ticks);

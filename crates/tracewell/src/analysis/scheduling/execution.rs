@@ -1,15 +1,16 @@
 //! Measures the execution time of tasks, including execution on behalf of other tasks.
 //!
 //! A task's interval begins when the scheduler's choice takes effect: immediately, or at the end of
-//! the outermost interrupt. It ends when another choice takes effect or an interrupt
-//! begins. A task may run because another task waits for something that the first task holds. This
-//! time is execution of the running task, and is also counted separately.
+//! the outermost interrupt. It ends when another choice takes effect or an interrupt begins. A task
+//! may run on behalf of another task that waits for something which the running task holds. This
+//! time counts as execution of the running task, and is also added up separately.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
+use super::conversions::Conversions;
 use super::per::PerContext;
 use crate::analysis::total::Total;
 use crate::model::{ContextId, OnBehalf, Running, Trace};
@@ -44,12 +45,13 @@ impl Executions {
         cpu: u16,
         running: &Running<OnBehalf>,
         interval: Range<u64>,
+        conversions: &mut Conversions,
     ) {
         let Some(task) = running.task().filter(|_| !running.in_interrupt()) else { return };
         let ticks = interval.end.saturating_sub(interval.start);
         let execution = self.tasks.at(task);
         execution.ticks.charge(ticks);
-        execution.nanoseconds.charge(nanoseconds(trace, interval));
+        execution.nanoseconds.charge(conversions.duration(trace, interval));
         if running.now().of.get() != Some(task) {
             execution.for_other_ticks.charge(ticks);
         }
@@ -92,15 +94,4 @@ impl Executions {
     pub(super) fn of(&mut self, task: ContextId) -> &Execution {
         self.tasks.at(task)
     }
-}
-
-/// Returns the duration of an interval in nanoseconds: the time at its end minus the time at its
-/// beginning.
-#[inline]
-pub(super) fn nanoseconds(trace: &Trace, interval: Range<u64>) -> u64 {
-    if !trace.clock.is_known() {
-        return 0;
-    }
-    let at = |ticks| trace.clock.nanoseconds(ticks).unwrap_or(0);
-    at(interval.end).saturating_sub(at(interval.start))
 }

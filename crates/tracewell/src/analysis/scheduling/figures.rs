@@ -110,20 +110,20 @@ pub struct Figures {
     pub gaps: u64,
     /// Ticks in the gaps. It is unknown which context ran in this time.
     pub gap_ticks: u64,
-    /// Periods in which events of one kind were not recorded, in the order of their ends.
+    /// Periods in which a filter hid one kind of event, in the order of their ends.
     pub hidden: Vec<Hidden>,
-    /// Mutexes and other objects that tasks requested, each kind in order of keys, with the mutexes
-    /// at the end.
+    /// Objects that tasks requested. The objects of each kind are in the order of their keys;
+    /// mutexes are last.
     pub resources: Vec<Resource>,
     /// True if events contain priorities, from which priority inversion is derived.
     pub priorities_known: bool,
     /// The stack of each task for which the trace contains the stack's size or depth.
     pub stacks: Vec<Stack>,
-    /// Each completed job in order of completion, if the caller wants them.
+    /// The completed jobs in the order of their completion, if the caller wants them.
     pub jobs: Vec<Job>,
     /// Number of jobs that are not listed, because there are more than [`super::MAX_ROWS`].
     pub more_jobs: u64,
-    /// Each wait in order of its end, if the caller wants them.
+    /// The waits in the order of their ends, if the caller wants them.
     pub waits: Vec<Waited>,
     /// Number of waits that are not listed, because there are more than [`super::MAX_ROWS`].
     pub more_waits: u64,
@@ -131,7 +131,8 @@ pub struct Figures {
     pub longest_waits: Vec<Waited>,
     /// For each wanted pair of marks, the times of each task.
     pub passages: Vec<(Mark, Mark, Vec<Passage>)>,
-    /// The distributions of all times, if the caller wants them, in the order of their first times.
+    /// If the caller wants them: the distributions of all times, in the order in which they
+    /// received their first times.
     pub distributions: Vec<Measured<Subject>>,
     /// Number of measured times that no distribution contains, because there are too many
     /// distributions.

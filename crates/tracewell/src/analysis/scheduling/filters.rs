@@ -50,7 +50,7 @@ impl Filters {
             self.needed |= bits;
         }
         if sets {
-            // If a filter is set twice, it hides events from the first time on.
+            // If a filter is already set, keep the time at which it was first set.
             self.since.entry(id).or_insert(step.ticks);
         } else if let Some(from) = self.since.remove(&id) {
             self.keep(Hidden { id, from, until: step.ticks });

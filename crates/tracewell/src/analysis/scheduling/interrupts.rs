@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::conversions::Conversions;
 use super::moments::Position;
 use super::per::PerCore;
 use super::step::Step;
@@ -36,7 +37,8 @@ pub struct Interrupts {
     /// The maximum nanoseconds in interrupts within each length of [`WINDOWS`]; `None` if the trace
     /// is shorter or the clock's rate is unknown.
     pub most_within: [Option<u64>; WINDOWS.len()],
-    /// Figures per source, in order of numbers. The source without a number comes first.
+    /// The figures of each source, sorted by the number of the source. The source without a number
+    /// comes first.
     pub sources: Vec<InterruptSource>,
 }
 
@@ -74,10 +76,9 @@ struct Bracket {
     start: u64,
     /// Ticks of nested brackets.
     nested: u64,
-    /// Ticks at which the bracket began or, if it had nested brackets, continued after the last of
-    /// these.
+    /// Tick at which the bracket began, or at which its last nested bracket ended.
     since: u64,
-    /// How many of the bracket's ticks lie before the range of the figures. This number includes
+    /// Number of the bracket's ticks that lie before the range of the figures. This number includes
     /// nested brackets, and `net_before` excludes them.
     before: u64,
     net_before: u64,
@@ -91,7 +92,7 @@ struct Source {
     windows: Windows,
 }
 
-/// Follows the brackets of interrupts.
+/// Follows interrupts: each is a bracket from its entry to its exit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Brackets {
     /// Open brackets per core, the outermost first.
@@ -133,7 +134,7 @@ impl Brackets {
     }
 
     /// Ends the range at `end`: charges the open brackets up to there.
-    pub(super) fn cut(&mut self, trace: &Trace, end: u64) {
+    pub(super) fn cut(&mut self, trace: &Trace, end: u64, conversions: &mut Conversions) {
         let mut parts = Vec::new();
         for open in self.open.all() {
             let mut nested = 0;
@@ -149,10 +150,11 @@ impl Brackets {
         for (source, net, busy, outermost) in parts {
             let source = &mut self.sources[source];
             source.figures.ticks.charge(net);
-            let at = |ticks| Instant::of(trace, ticks);
+            let mut at = |ticks| Instant::of(trace, ticks, conversions);
             busy.into_iter().for_each(|since| add(&mut source.windows, at(since), at(end)));
             if let Some((start, before)) = outermost {
-                self.charge(self.start(trace, start), before, at(end));
+                let end = at(end);
+                self.charge(self.start(trace, start, conversions), before, end);
             }
         }
     }
@@ -166,15 +168,27 @@ impl Brackets {
         add(&mut self.windows, start, end);
     }
 
-    pub(super) fn take(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
+    pub(super) fn take(
+        &mut self,
+        trace: &Trace,
+        step: &Step,
+        before: &Running<OnBehalf>,
+        conversions: &mut Conversions,
+    ) {
         match step.meaning {
-            Some(Meaning::InterruptEnter) => self.enter(trace, step, before),
-            Some(Meaning::InterruptExit) => self.exit(trace, step),
+            Some(Meaning::InterruptEnter) => self.enter(trace, step, before, conversions),
+            Some(Meaning::InterruptExit) => self.exit(trace, step, conversions),
             _ => {}
         }
     }
 
-    fn enter(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
+    fn enter(
+        &mut self,
+        trace: &Trace,
+        step: &Step,
+        before: &Running<OnBehalf>,
+        conversions: &mut Conversions,
+    ) {
         if !before.in_interrupt() {
             // No interrupt is being served any more, so the trace lacks the ends of the open
             // brackets.
@@ -183,7 +197,7 @@ impl Brackets {
             open.clear();
         }
         // The net time of the outer interrupt excludes the nested one.
-        self.pause(trace, step);
+        self.pause(trace, step, conversions);
         let source = self.source(step.value);
         let row = &mut self.sources[source];
         if let Some(last) = row.last_start.replace(step.ticks) {
@@ -192,7 +206,7 @@ impl Brackets {
             let (subject, at) = (Subject::Interrupt(step.value), Position::of(step));
             self.distributions.add(Measure::InterruptGap, subject, gap, at);
         }
-        // A deeper bracket is not opened, so its exit ends an enclosing one.
+        // A bracket that is nested too deeply is not opened, so its exit ends an enclosing bracket.
         let open = self.open.at(step.cpu);
         if open.len() < MAX_DEPTH {
             let (start, before, net_before) = (step.ticks, 0, 0);
@@ -203,29 +217,29 @@ impl Brackets {
     /// Suspends the innermost bracket of the core, and charges the bracket's time so far to the
     /// bracket's source.
     #[inline]
-    fn pause(&mut self, trace: &Trace, step: &Step) {
+    fn pause(&mut self, trace: &Trace, step: &Step, conversions: &mut Conversions) {
         let Some(bracket) = self.open.at(step.cpu).last_mut() else { return };
         let since = std::mem::replace(&mut bracket.since, step.ticks);
-        let at = |ticks| Instant::of(trace, ticks);
+        let mut at = |ticks| Instant::of(trace, ticks, conversions);
         add(&mut self.sources[bracket.source].windows, at(since), at(step.ticks));
     }
 
     /// Returns the beginning of an outermost bracket in nanoseconds, or the beginning of the range
     /// if this is later.
-    fn start(&self, trace: &Trace, ticks: u64) -> Instant {
+    fn start(&self, trace: &Trace, ticks: u64, conversions: &mut Conversions) -> Instant {
         let start = ticks.max(self.from);
-        Instant { ticks, nanoseconds: trace.clock.nanoseconds(start) }
+        Instant { ticks, nanoseconds: conversions.nanoseconds(trace, start) }
     }
 
-    fn exit(&mut self, trace: &Trace, step: &Step) {
+    fn exit(&mut self, trace: &Trace, step: &Step, conversions: &mut Conversions) {
         let Some(bracket) = self.open.at(step.cpu).pop() else {
             self.unmatched += 1;
             return;
         };
-        let end = Instant::of(trace, step.ticks);
+        let end = Instant::of(trace, step.ticks, conversions);
         let ticks = step.ticks.saturating_sub(bracket.start);
         let net = ticks.saturating_sub(bracket.nested);
-        let since = Instant::of(trace, bracket.since);
+        let since = Instant::of(trace, bracket.since, conversions);
         let source = &mut self.sources[bracket.source];
         add(&mut source.windows, since, end);
         source.figures.add(net);
@@ -244,7 +258,7 @@ impl Brackets {
                 // Usually no nested bracket interrupted this bracket.
                 let start = match bracket.since == bracket.start && bracket.start >= self.from {
                     true => since,
-                    false => self.start(trace, bracket.start),
+                    false => self.start(trace, bracket.start, conversions),
                 };
                 self.charge(start, bracket.before, end);
             }
@@ -328,8 +342,8 @@ struct Instant {
 
 impl Instant {
     #[inline]
-    fn of(trace: &Trace, ticks: u64) -> Self {
-        Self { ticks, nanoseconds: trace.clock.nanoseconds(ticks) }
+    fn of(trace: &Trace, ticks: u64, conversions: &mut Conversions) -> Self {
+        Self { ticks, nanoseconds: conversions.nanoseconds(trace, ticks) }
     }
 }
 

@@ -3,9 +3,10 @@
 //!
 //! Urgency is measured by deadlines or by priorities. The caller supplies deadlines
 //! ([`super::Expected`]). Some systems record priorities with each event; a smaller number is more
-//! urgent. Each kind of inversion is computed if the waiting task's urgency of that kind is known.
-//! Time is not inversion while the owner runs, or while a task runs on behalf of the waiting task.
-//! This time cannot be longer than the time for which the owner uses the mutex.
+//! urgent. Inversion by deadlines is computed if the waiting task's deadline is known, and
+//! inversion by priorities if its priority is known. Time does not count as inversion while the
+//! owner runs, or while a task runs on behalf of the waiting task. This time cannot be longer than
+//! the time for which the owner uses the mutex.
 
 use super::per::PerContext;
 use crate::analysis::total::Total;

@@ -2,14 +2,14 @@
 //!
 //! A job is released by an activation or by a timer. If both occur before the next choice of the
 //! scheduler, they count as one release at the earlier time. Releases of a task form a queue. A
-//! completion removes the oldest release, and so does the end of a task with pending jobs. The time
-//! from release to completion is the response time. A completion without a release is an orphan. If
-//! a task was chosen before its first release, its first completion is also an orphan. This does
-//! not apply if the trace shows the start of tracing.
+//! completion removes the oldest release. The end of a task with pending jobs counts as a
+//! completion. The time from release to completion is the response time. A completion without a
+//! release is an orphan. If a task was chosen before its first release, its first completion is
+//! also an orphan. This does not apply if the trace shows the start of tracing.
 
 use std::collections::VecDeque;
 
-use super::execution::nanoseconds;
+use super::conversions::Conversions;
 use super::moments::{JobChange, Position};
 use super::per::PerContext;
 use super::step::Step;
@@ -18,8 +18,8 @@ use crate::analysis::Range;
 use crate::analysis::measured::{Distributions, Measure};
 use crate::model::{ContextId, Meaning, Trace};
 
-/// The event for the start of tracing must be within this number of events from the beginning of
-/// the trace. Events that set filters may precede it.
+/// The start of tracing must be recorded within this number of events after the beginning of the
+/// trace. Events that set filters may precede it.
 const START_WITHIN: u64 = 8;
 
 /// Jobs of a task.
@@ -115,8 +115,8 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// Returns the change for consumers of moments, or `None` for a start, which is not passed to
-    /// consumers.
+    /// Returns the change that consumers of moments receive, or `None` for a start, which they do
+    /// not receive.
     pub(super) const fn moment(self) -> Option<JobChange> {
         match self {
             Self::Released => Some(JobChange::Released),
@@ -128,7 +128,12 @@ impl Change {
 }
 
 impl Releases {
-    pub(super) fn take(&mut self, trace: &Trace, step: &Step) -> Option<Change> {
+    pub(super) fn take(
+        &mut self,
+        trace: &Trace,
+        step: &Step,
+        conversions: &mut Conversions,
+    ) -> Option<Change> {
         let (meaning, subject) = (step.meaning?, step.subject?);
         let choices = self.choices;
         let from_the_start = self.from_the_start;
@@ -142,9 +147,9 @@ impl Releases {
                 None
             }
             Meaning::Activate | Meaning::Release => task.release(step.ticks, meaning, choices, add),
-            Meaning::Complete => task.complete(trace, step.ticks, from_the_start, add),
+            Meaning::Complete => task.complete(trace, step.ticks, from_the_start, conversions, add),
             Meaning::Delete if !task.waiting.is_empty() => {
-                task.complete(trace, step.ticks, from_the_start, add)
+                task.complete(trace, step.ticks, from_the_start, conversions, add)
             }
             Meaning::DeadlineMissed => task.deadline_missed(step.ticks),
             Meaning::WcetExceeded => {
@@ -175,7 +180,7 @@ impl Releases {
         self.tasks.all().for_each(Task::gap);
     }
 
-    /// Returns the release of the oldest pending job of a task, in ticks.
+    /// Returns the release time of a task's oldest pending job, in ticks.
     pub(super) fn oldest(&self, task: ContextId) -> Option<u64> {
         self.tasks.get(task)?.waiting.front().copied()
     }
@@ -195,8 +200,8 @@ impl Task {
         mut add: impl FnMut(Measure, u64),
     ) -> Option<Change> {
         if let Some(last) = &mut self.last_release {
-            // The timer and the activation of a job are both recorded. Without a choice of the
-            // scheduler between them, they belong to the same job.
+            // The timer and the activation of a job are both recorded. If the scheduler makes no
+            // choice between them, they belong to the same job.
             if last.recorded_as != recorded_as && last.choices == choices && !last.seen_twice {
                 last.seen_twice = true;
                 return None;
@@ -237,6 +242,7 @@ impl Task {
         trace: &Trace,
         ticks: u64,
         from_the_start: bool,
+        conversions: &mut Conversions,
         mut add: impl FnMut(Measure, u64),
     ) -> Option<Change> {
         let first = !std::mem::replace(&mut self.seen.completion, true);
@@ -258,7 +264,7 @@ impl Task {
         let response = ticks.saturating_sub(release);
         self.jobs.response.add(response);
         add(Measure::Response, response);
-        let spent = nanoseconds(trace, release..ticks);
+        let spent = conversions.duration(trace, release..ticks);
         self.jobs.response_max_nanoseconds = self.jobs.response_max_nanoseconds.max(spent);
         if let Some(missed) = self.missed.take() {
             let lateness = ticks.saturating_sub(missed);

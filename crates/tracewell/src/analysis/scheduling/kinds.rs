@@ -8,8 +8,12 @@ use crate::model::schema::{ArgumentKind, Means, Schema};
 pub(super) enum Class {
     /// Only the time and the participants of the event matter.
     Plain,
-    /// A request, or the release of a mutex.
-    Request,
+    /// A request for a mutex.
+    Lock,
+    /// The release of a mutex.
+    Unlock,
+    /// A request for an object other than a mutex.
+    Wait,
     /// The beginning or the end of an interrupt.
     Interrupt,
     /// The load of a context.
@@ -41,7 +45,7 @@ pub(super) struct Kind {
     pub(super) object_kind: Option<u32>,
     /// True if the schema defines the id.
     pub(super) is_known: bool,
-    /// True if an event with the usual meaning can make the scheduler choose again.
+    /// True if an event that has its usual meaning can cause a decision of the scheduler.
     pub(super) is_cause: bool,
     /// The argument that contains the task's stack pointer.
     pub(super) stack_pointer: Option<usize>,
@@ -79,7 +83,9 @@ fn class(means: &Means) -> Class {
         return Class::Other;
     }
     match (means.meaning, means.next) {
-        (M::Lock | M::Wait | M::Unlock, None) => Class::Request,
+        (M::Lock, None) => Class::Lock,
+        (M::Unlock, None) => Class::Unlock,
+        (M::Wait, None) => Class::Wait,
         (M::InterruptEnter, None) | (M::InterruptExit, _) => Class::Interrupt,
         (M::Runs, None) => Class::Load,
         (M::Schedule | M::Ready | M::Blocks | M::SliceExpired | M::Yields, Some(_)) => {

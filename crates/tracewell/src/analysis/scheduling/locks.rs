@@ -12,8 +12,8 @@
 //!
 //! Some kernels record when a task blocks (`Blocks`). Before they block the task, they may change
 //! the owner's priority and record a choice of the scheduler for this change. Such a choice does
-//! not show whether the request is blocked. A wait ends at the latest when the task itself records
-//! an event, because on several cores the choice may not be a separate event.
+//! not show whether the request is blocked. On several cores, the choice may not be a separate
+//! event. So a wait ends at the latest when the task itself records an event.
 //!
 //! `inversions` measures priority inversion.
 
@@ -50,8 +50,7 @@ pub(super) struct Requests {
     held: Mutexes,
     /// The task and the mutex of the previous event, if it was a request for a mutex.
     before: Option<(ContextId, Option<u64>)>,
-    /// For each core, the latest event that can make the scheduler choose, if this event was a
-    /// request.
+    /// For each core, the latest request, until another event can make the scheduler choose.
     last: PerCore<Option<Asked>>,
     waiting: PerContext<Option<Request>>,
     /// Tasks that wait for mutexes and are checked for inversion.
@@ -355,8 +354,8 @@ impl Requests {
         Request { owner, owner_ran: owner.map(|owner| accounts.ran(owner)), ..request }
     }
 
-    /// Handles the continuation of a task: its wait for a mutex (if `mutex` is true) or a semaphore
-    /// has ended.
+    /// Ends the wait of a task that continues: a wait for a mutex if `mutex` is true, otherwise a
+    /// wait for another object.
     #[inline]
     fn continues(
         &mut self,
@@ -491,8 +490,8 @@ impl Requests {
             else {
                 continue;
             };
-            // Time is not inversion while the owner runs, or while another task runs on behalf of
-            // the waiting task.
+            // Time does not count as inversion while the owner runs, or while another task runs on
+            // behalf of the waiting task.
             let helps = request.owner == Some(runs) || running.now().of.get() == Some(*task);
             let before = request.inverted;
             request.inverted.charge(*task, runs, helps, ticks, &self.urgency, &deadline);

@@ -3,6 +3,7 @@
 //! | file | purpose |
 //! |---|---|
 //! | `step` | the meaning of an event and its participants |
+//! | `conversions` | ticks in nanoseconds |
 //! | `execution` | execution time of tasks, including execution on behalf of others |
 //! | `accounts` | the parts of an interval: own execution, blocking, interference, interrupts |
 //! | `interrupts`, `windows` | time in interrupts, and the maximum load in a window |
@@ -22,7 +23,7 @@
 //! | `moments` | passes the changes to consumers such as timelines |
 //! | `sanity` | contradictions in the trace |
 //! | `events`, `follow` | any event in any situation |
-//! | `rows`, `short_ways` | fast paths for most events |
+//! | `rows`, `recorders`, `short_ways` | fast paths for most events |
 //! | `gaps` | missing events |
 //! | `figures`, `finish` | the request and the results |
 //! | `range` | figures of a range of a trace |
@@ -55,6 +56,7 @@
 //! [`Processor::Recorders`]: crate::model::Processor::Recorders
 
 mod accounts;
+mod conversions;
 mod cores;
 mod directory;
 mod events;
@@ -76,6 +78,7 @@ mod passages;
 mod per;
 mod preemptions;
 mod range;
+mod recorders;
 mod requests;
 mod resources;
 mod rows;
@@ -112,8 +115,9 @@ pub use timing::{Expected, Timing};
 pub use waited::Waited;
 pub use windows::WINDOWS;
 
-use crate::model::{Batch, ContextId, Flow, Loss, PerId, Priority, Sink, Trace};
+use crate::model::{Batch, Flow, Loss, PerId, Sink, Trace};
 use accounts::Accounts;
+use conversions::Conversions;
 use cores::Core;
 use directory::Directory;
 use execution::Executions;
@@ -127,6 +131,7 @@ use locks::Requests;
 use passages::Pair;
 use per::PerContext;
 use preemptions::Switches;
+use recorders::Recorder;
 use rows::Rows;
 use servers::Budgets;
 use stacks::Stacks;
@@ -145,6 +150,7 @@ pub struct Scheduling<M = ()> {
     /// For each context, the first and the last event that refer to it, and the number of its
     /// events.
     seen: PerContext<Option<Seen>>,
+    conversions: Conversions,
     executions: Executions,
     accounts: Accounts,
     brackets: Brackets,
@@ -166,9 +172,8 @@ pub struct Scheduling<M = ()> {
     calm: bool,
     #[cfg(test)]
     takes_short_ways: bool,
-    /// The running thread and its priority, if its events showed that it is running with this
-    /// priority and is not waiting, and if no later event changed this.
-    steady: Option<(ContextId, Priority)>,
+    /// The recorder of the latest events, if no later event changed what runs.
+    recorder: Option<Recorder>,
     moments: M,
     /// Number of events in the range of the figures.
     events: u64,
@@ -181,14 +186,20 @@ impl<M: Moments> Sink for Scheduling<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.events += batch.len() as u64;
         self.directory.update(trace);
+        self.conversions.clear();
+        self.recorder = None;
         let mut table = std::mem::take(&mut self.kinds);
         let mut kinds = table.of_schema(&trace.schema);
         let rows = Rows::new(trace, batch);
-        for (row, id) in rows.ids.iter().enumerate() {
-            let kind = kinds.get(*id, Kind::of);
-            if !self.calm || !self.take_short_way(&rows, row, kind) {
-                self.take_row(trace, batch, row, kind);
+        let (mut row, mut stretch) = (0, 0);
+        loop {
+            if self.calm {
+                stretch = if row < stretch { stretch } else { rows.stretch(row) };
+                row += self.take_short_ways(&rows, row..stretch, &mut kinds);
             }
+            let Some(id) = rows.ids.get(row) else { break };
+            self.take_row(trace, batch, row, kinds.get(*id, Kind::of));
+            row += 1;
         }
         self.kinds = table;
         Flow::Continue(())
@@ -227,10 +238,11 @@ impl<M: Moments> Scheduling<M> {
             calm: false,
             #[cfg(test)]
             takes_short_ways: true,
-            steady: None,
+            recorder: None,
             moments,
             cores: Vec::new(),
             seen: PerContext::default(),
+            conversions: Conversions::default(),
             executions: Executions::default(),
             accounts: Accounts::default(),
             brackets: Brackets::default(),

@@ -110,7 +110,8 @@ impl Pair {
         self.tasks.all().for_each(|task| task.since = None);
     }
 
-    /// Returns a pair that contains the times of every task. `net` is true if execution is known.
+    /// Returns the two marks, and the times of each task between them. `net` is true if the trace
+    /// shows when tasks execute.
     pub(super) fn finish(self, net: bool) -> (Mark, Mark, Vec<Passage>) {
         let rows = self.tasks.rows().iter().enumerate().filter(|(_, task)| task.raw.count > 0);
         let passage = |(index, task): (usize, &Task)| Passage {

@@ -13,7 +13,7 @@ use super::per::{PerContext, PerCore};
 use super::step::Step;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
 
-/// Involuntary losses of the processor by a task.
+/// A task's involuntary losses of the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Preemptions {
     /// Number of preemptions by another task, or at the end of a time slice.
@@ -36,7 +36,7 @@ struct Task {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Switches {
     tasks: PerContext<Task>,
-    /// Per core, true if a choice caused by the previous event would be a preemption.
+    /// True, for each core, if the next choice would be a preemption.
     preempting: PerCore<bool>,
 }
 
@@ -68,8 +68,8 @@ impl Switches {
         self.pass(step);
     }
 
-    /// Handles a choice of the scheduler that is neither the end of an interrupt nor an activation
-    /// nor an unlock.
+    /// Handles a choice of the scheduler. The event must not be the end of an interrupt, an
+    /// activation or an unlock.
     #[inline]
     pub(super) fn choose(
         &mut self,

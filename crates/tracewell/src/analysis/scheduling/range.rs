@@ -1,9 +1,9 @@
 //! Figures for a range of a trace. At the beginning of the range, the state reflects all earlier
 //! events; only the figures start from zero.
 //!
-//! Sums, such as execution times, cover exactly the range. If a trace is divided into ranges, their
-//! sums add up to the sum of the whole trace. A duration, such as a response time, belongs
-//! completely to the range in which it ends.
+//! Sums, such as execution times, cover exactly the range. If a trace is divided into ranges, the
+//! sums of the ranges add up to the sum of the whole trace. A duration, such as a response time,
+//! belongs completely to the range in which it ends.
 
 use super::moments::Moments;
 use super::per::PerContext;
@@ -13,6 +13,7 @@ use crate::model::Trace;
 impl<M: Moments> Scheduling<M> {
     /// Begins the range of the figures at a tick: forgets all figures so far and keeps the state.
     pub fn begin(&mut self, trace: &Trace, from: u64) {
+        self.conversions.clear();
         for cpu in 0..self.cores.len() {
             self.charge_until(trace, cpu, from);
         }

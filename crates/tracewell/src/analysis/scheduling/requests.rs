@@ -49,15 +49,15 @@ pub(super) struct Asked {
 pub(super) struct Request {
     pub(super) asked: Asked,
     pub(super) owner: Option<ContextId>,
-    /// Total execution of the owner at the time of the request, if the trace does not show on whose
-    /// behalf the owner runs.
+    /// Ticks that the owner had run before the request; `None` if the owner is unknown, or if the
+    /// trace shows on whose behalf tasks run.
     pub(super) owner_ran: Option<u64>,
     pub(super) inverted: Inverted,
 }
 
 impl Asked {
-    /// Returns true if the scheduler's choice leaves open whether the request is blocked. Such a
-    /// choice only changes the priority of another task, and the requesting task continues.
+    /// Returns true if the scheduler's choice does not show yet whether the request is blocked.
+    /// Such a choice only changes the priority of another task, and the requesting task continues.
     #[inline]
     pub(super) fn outlasts(&self, step: &Step) -> bool {
         matches!(step.meaning, Some(Meaning::Blocks | Meaning::Ready))

@@ -86,7 +86,7 @@ impl Row {
         Subject::Resource { key, is_mutex, kind }
     }
 
-    /// Returns the subject of the times of one task.
+    /// Returns the subject of a task's use of this resource.
     pub(super) fn subject_of(&self, task: ContextId) -> Subject {
         let (is_mutex, kind, key) = self.name;
         Subject::Use { task, key, is_mutex, kind }

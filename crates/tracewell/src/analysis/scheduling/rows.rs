@@ -1,14 +1,21 @@
 //! The events of a batch as columns of the same length.
 
+use std::ops::Range;
+
 use super::moments::Position;
 use crate::model::{Arguments, Batch, ContextId, EventRef, Priority, Trace};
+
+/// Number of rows that are checked together.
+const BLOCK: usize = 64;
 
 /// The columns of a batch, cut to the same length. So the compiler can prove that an index into one
 /// column is valid for all columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows<'a> {
     pub(super) trace: &'a Trace,
-    pub(super) batch: &'a Batch<'a>,
+    batch: &'a Batch<'a>,
+    /// The index of the first row in the batch.
+    first: usize,
     pub(super) ids: &'a [u32],
     ticks: &'a [u64],
     cpus: &'a [u16],
@@ -27,6 +34,7 @@ impl<'a> Rows<'a> {
         Self {
             trace,
             batch,
+            first: 0,
             ids: &columns.id[..length],
             ticks: &columns.ticks[..length],
             cpus: &columns.cpu[..length],
@@ -36,14 +44,51 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// Returns the end of the stretch that begins with this row. In a stretch, core 0 recorded all
+    /// events, and no event has an earlier time than the previous event.
+    pub(super) fn stretch(&self, from: usize) -> usize {
+        let breaks = |row: &usize| {
+            self.cpus[*row] != 0 || (*row > from && self.ticks[*row] < self.ticks[*row - 1])
+        };
+        let blocks = (from..self.ids.len()).step_by(BLOCK);
+        let mut blocks = blocks.map(|start| start..self.ids.len().min(start + BLOCK));
+        let end = blocks.find_map(|mut block| match self.is_even(&block) {
+            true => None,
+            false => block.find(breaks),
+        });
+        end.unwrap_or(self.ids.len())
+    }
+
+    /// Returns true only if no row of a block breaks a stretch. Without a branch per row, the
+    /// compiler can check several rows with one instruction.
+    fn is_even(&self, block: &Range<usize>) -> bool {
+        let cpus = self.cpus[block.clone()].iter().fold(0, |all, cpu| all | cpu);
+        let ticks = &self.ticks[block.start.saturating_sub(1)..block.end];
+        let goes_back = ticks.windows(2).fold(false, |any, pair| any | (pair[1] < pair[0]));
+        cpus == 0 && !goes_back
+    }
+
+    /// Returns the rows of a range. They are numbered from 0.
     #[inline(always)]
-    pub(super) fn at(&self, row: usize) -> Position {
-        Position { ticks: self.ticks[row], seq: self.batch.first + row as u64 }
+    pub(super) fn part(&self, range: Range<usize>) -> Self {
+        let Self { trace, batch, arguments, .. } = *self;
+        let (first, length) = (self.first + range.start, range.len());
+        Self {
+            trace,
+            batch,
+            first,
+            ids: &self.ids[range.start..][..length],
+            ticks: &self.ticks[range.start..][..length],
+            cpus: &self.cpus[range.start..][..length],
+            contexts: &self.contexts[range.start..][..length],
+            priorities: &self.priorities[range.start..][..length],
+            arguments,
+        }
     }
 
     #[inline(always)]
-    pub(super) fn cpu(&self, row: usize) -> u16 {
-        self.cpus[row]
+    pub(super) fn at(&self, row: usize) -> Position {
+        Position { ticks: self.ticks[row], seq: self.batch.first + (self.first + row) as u64 }
     }
 
     #[inline(always)]
@@ -60,15 +105,15 @@ impl<'a> Rows<'a> {
     /// argument.
     #[inline(always)]
     pub(super) fn argument(&self, row: usize, index: Option<usize>) -> Option<u64> {
-        self.arguments.get(row, index?)
+        self.arguments.get(self.first + row, index?)
     }
 
     /// Returns the whole event.
     #[inline(always)]
     pub(super) fn event(&self, row: usize) -> EventRef<'a> {
-        let (record, payload) = self.batch.records.record_and_payload(row);
+        let (record, payload) = self.batch.records.record_and_payload(self.first + row);
         EventRef {
-            seq: self.batch.first + row as u64,
+            seq: self.batch.first + (self.first + row) as u64,
             ticks: self.ticks[row],
             cpu: self.cpus[row],
             context: self.contexts[row],
@@ -76,6 +121,46 @@ impl<'a> Rows<'a> {
             priority: self.priorities[row],
             payload,
             record,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::schema::Schema;
+    use crate::model::{Clock, Columns, PayloadLayout, Records};
+    use tracewell_wire::ByteOrder;
+
+    proptest! {
+        #[test]
+        fn stretches_end_at_another_core_or_an_earlier_time(
+            steps in prop::collection::vec((0..200_u8, 0..5_u64), 0..300),
+        ) {
+            let layout = PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 };
+            let trace = Trace::new("test", Schema::empty(), layout, Clock::of_64_bits(None));
+            let (mut columns, mut now) = (Columns::default(), u64::MAX / 2);
+            columns.resize(steps.len());
+            for (row, (step, ticks)) in steps.iter().enumerate() {
+                now = if *step == 0 { now - ticks } else { now + ticks };
+                // The clock can also go back or forward by about half of its range.
+                columns.ticks[row] = if *step == 1 { 0 } else { now };
+                columns.cpu[row] = u16::from(*step == 2);
+            }
+            let batch = Batch { first: 0, columns: &columns, records: Records::fixed(&[], 0, 4, 0) };
+            let rows = Rows::new(&trace, &batch);
+            for from in 0..steps.len() {
+                let mut end = from;
+                while end < steps.len()
+                    && columns.cpu[end] == 0
+                    && (end == from || columns.ticks[end] >= columns.ticks[end - 1])
+                {
+                    end += 1;
+                }
+                prop_assert_eq!(rows.stretch(from), end);
+            }
         }
     }
 }

@@ -37,10 +37,26 @@ impl Sanity {
         self.disagreeing_loads += u64::from(loads && recorded && before.task() != step.subject);
     }
 
-    /// Handles an event that does not load a context.
+    /// Returns the time of the latest event.
+    pub(super) const fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Handles events that do not go back in time. The last one has this time.
     #[inline(always)]
-    pub(super) fn pass(&mut self, ticks: u64, known: bool) {
+    pub(super) fn pass_until(&mut self, ticks: u64) {
+        self.last = ticks;
+    }
+
+    /// Handles an event of this kind, except for its time.
+    #[inline(always)]
+    pub(super) fn pass_kind(&mut self, known: bool) {
         self.unknown_events += u64::from(!known);
+    }
+
+    /// Handles an event that does not load a context.
+    fn pass(&mut self, ticks: u64, known: bool) {
+        self.pass_kind(known);
         self.backward_steps += u64::from(ticks < self.last);
         self.last = ticks;
     }

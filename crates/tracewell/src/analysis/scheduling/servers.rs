@@ -7,11 +7,11 @@
 //! that was used before exhaustion.
 //!
 //! Some servers do not name the served task when they become active. Usually it is the task that
-//! was activated directly before, because the activation of a task wakes its server. In groups of
-//! tasks, each server becomes active before its task. So if no task was activated directly before a
-//! server, the server serves the task that is activated directly afterwards. The task that is
-//! running when the budget is exhausted is certainly the served task, so it replaces a task that
-//! was only inferred.
+//! the previous event activated, because the activation of a task wakes its server. In groups of
+//! tasks, each server becomes active before its task. So if the previous event activated no task,
+//! or a task that already has its server, the server serves the task that the next event activates.
+//! The task that is running when the budget is exhausted is certainly the served task, so it
+//! replaces a task that was only inferred.
 
 use std::collections::HashMap;
 
@@ -55,7 +55,7 @@ pub struct Server {
     pub used: Vec<Used>,
 }
 
-/// The used part of a budget at one time.
+/// The part of a budget that has been used at a given time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Used {
     /// Ticks since the first event of the trace.
@@ -187,11 +187,13 @@ pub(super) struct Budgets {
     by_key: HashMap<u64, usize, RandomState>,
     /// The server of each task. A task has at most one server.
     by_task: HashMap<ContextId, usize, RandomState>,
-    /// The task that the previous event activated, unless this activation made a server active.
+    /// The task that the previous event activated, unless a server that became active before it
+    /// serves this task.
     activated: Option<ContextId>,
     /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
-    /// For each task, the ticks of service from its server up to the activation of its job.
+    /// For each task with a pending job, the ticks that its server had served it when the job was
+    /// activated.
     begun: PerContext<Option<u64>>,
     /// True if the caller wants lists of budget curves and times without budget.
     keeps: bool,
@@ -248,7 +250,7 @@ impl Budgets {
             }
             (Some(Meaning::BudgetExhausted), _, Some(key)) => {
                 let index = self.index(key);
-                // The task that was running when the budget was exhausted used the budget, even if
+                // The running task exhausted the budget, so the server serves this task, even if
                 // another task was inferred before.
                 if let Some(ran) = before.now().of.get() {
                     self.confirm(index, ran, accounts);
@@ -270,8 +272,8 @@ impl Budgets {
         (self.activated, self.unserved) = (None, None);
     }
 
-    /// Marks a server as active for the task that the server names, or for the task that was
-    /// activated directly before.
+    /// Marks a server as active for the task that the server names, or for the task that the
+    /// previous event activated.
     fn active(
         &mut self,
         key: u64,
@@ -290,8 +292,8 @@ impl Budgets {
     }
 
     /// Handles the exhaustion of the budget while `ran` was running. This shows that the server
-    /// serves `ran`. If another task was inferred, this function replaces the ticks charged for
-    /// that task since the previous exhaustion by the ticks of `ran`'s job.
+    /// serves the task `ran`. If the server was charged for another task, this function subtracts
+    /// the ticks of that task since the previous exhaustion, and adds the ticks of `ran`'s job.
     fn confirm(&mut self, index: usize, ran: ContextId, accounts: &Accounts) {
         let server = &mut self.servers[index];
         let wrong = std::mem::take(&mut server.unconfirmed);

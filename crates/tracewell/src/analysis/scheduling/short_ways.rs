@@ -1,74 +1,83 @@
-//! The short ways: fast paths for most events. A fast path has the same effect as
-//! [`Scheduling::event`], which handles every event in every situation. It looks up only what the
-//! event's class needs, and skips the parts of the analysis that do not concern this class.
+//! The fast paths for most events. A fast path has the same effect as [`Scheduling::event`], which
+//! handles every event in every situation. It looks up only what the event's class needs, and skips
+//! the parts of the analysis that do not concern this class.
 //!
 //! On several cores, the charges of one core depend on events of other cores. So fast paths exist
 //! only if there is one core. They do not exist within gaps and holes, or if pairs of marks are
 //! measured.
+//!
+//! Most events do not change who runs. Such events are counted later: see [`super::recorders`]. The
+//! time since the previous change is not charged at these events either, because no figure needs
+//! this charge before the next change.
+
+use std::ops::Range;
 
 use super::Scheduling;
 use super::inversions::urgency;
 use super::kinds::{Class, Kind};
-use super::moments::{Moments, Position};
+use super::moments::Moments;
+use super::recorders::Recorder;
 use super::requests::Ask;
 use super::rows::Rows;
 use super::step::Step;
-use crate::model::{ContextId, ContextKind, Event, Meaning, Priority, Trace};
+use crate::model::{ContextId, ContextKind, Meaning, OfSchema};
 
 impl<M: Moments> Scheduling<M> {
+    /// Handles the events of a stretch ([`Rows::stretch`]) until an event needs
+    /// [`Scheduling::event`]. Returns the number of events before this event, or of all events.
+    pub(super) fn take_short_ways(
+        &mut self,
+        rows: &Rows<'_>,
+        stretch: Range<usize>,
+        kinds: &mut OfSchema<'_, Kind>,
+    ) -> usize {
+        let rows = &rows.part(stretch);
+        let latest = self.gaps.before.ticks.max(self.sanity.last());
+        if rows.ids.is_empty() || rows.at(0).ticks < latest {
+            return 0;
+        }
+        // The first row that is still to be counted.
+        let mut run = 0;
+        for (row, id) in rows.ids.iter().enumerate() {
+            let kind = kinds.get(*id, Kind::of);
+            if !self.take_short_way(rows, row, kind, &mut run) {
+                self.count_run(rows, run..row);
+                return row;
+            }
+        }
+        self.count_run(rows, run..rows.ids.len());
+        rows.ids.len()
+    }
+
     /// Handles the event in a row if a fast path exists for the event. If the event needs
     /// [`Scheduling::event`], returns false and has no effect.
     #[inline(always)]
-    pub(super) fn take_short_way(&mut self, rows: &Rows<'_>, row: usize, kind: &Kind) -> bool {
-        if rows.cpu(row) != 0 || rows.at(row).ticks < self.gaps.before.ticks {
-            return false;
-        }
+    fn take_short_way(
+        &mut self,
+        rows: &Rows<'_>,
+        row: usize,
+        kind: &Kind,
+        run: &mut usize,
+    ) -> bool {
         match kind.class {
-            Class::Plain => self.plain(rows, row, kind),
-            Class::Request => self.request(rows, row, kind),
-            Class::Interrupt | Class::Load | Class::Choice | Class::Job => {
-                self.change(rows, row, kind)
-            }
+            Class::Plain => self.plain(rows, row, kind, run),
+            Class::Lock => self.request(rows, row, kind, run, Meaning::Lock),
+            Class::Unlock => self.request(rows, row, kind, run, Meaning::Unlock),
+            Class::Wait => self.request(rows, row, kind, run, Meaning::Wait),
+            Class::Choice => self.change(rows, row, kind, run, Class::Choice),
+            Class::Job => self.change(rows, row, kind, run, Class::Job),
+            Class::Load => self.change(rows, row, kind, run, Class::Load),
+            Class::Interrupt => self.change(rows, row, kind, run, Class::Interrupt),
             Class::Other => false,
         }
     }
 
-    /// Returns true if an event of a thread shows nothing new about the thread: the thread is
-    /// running, is not waiting, and has the same priority as before.
-    #[inline(always)]
-    fn continues(&mut self, trace: &Trace, thread: ContextId, priority: Priority) -> bool {
-        self.steady == Some((thread, priority)) || self.is_steady(trace, thread, priority)
-    }
-
-    /// Determines whether a thread is in the state of [`Scheduling::steady`].
-    #[inline(never)]
-    fn is_steady(&mut self, trace: &Trace, thread: ContextId, priority: Priority) -> bool {
-        let urgency = priority.get().map(|priority| urgency(trace, priority));
-        let is_steady = self.cores.first().is_some_and(|core| core.running.runs_plainly(thread))
-            && !self.requests.waits(thread)
-            && urgency.is_none_or(|now| self.requests.has_priority(thread, now));
-        if is_steady {
-            self.steady = Some((thread, priority));
-        }
-        is_steady
-    }
-
     /// Handles an event of the class [`Class::Plain`].
-    ///
-    /// The time since the previous change is not charged here, because no figure needs this charge
-    /// before the next change.
     #[inline(always)]
-    fn plain(&mut self, rows: &Rows<'_>, row: usize, kind: &Kind) -> bool {
-        let by = rows.context(row);
-        let by_kind = self.directory.kind(by);
-        let is_thread = by_kind == Some(ContextKind::Thread);
-        if is_thread && !self.continues(rows.trace, by, rows.priority(row)) {
-            return false;
-        }
-        let recorded_by = is_thread.then_some(by);
-        let subject = self.subject(rows, row, kind, recorded_by);
-        let is_recorded = is_thread || by_kind == Some(ContextKind::System);
-        self.note(rows, row, kind, subject, is_recorded);
+    fn plain(&mut self, rows: &Rows<'_>, row: usize, kind: &Kind, run: &mut usize) -> bool {
+        let Some(recorder) = self.recorder(rows, row, run) else { return false };
+        let subject = self.subject(rows, row, kind, recorder, run);
+        self.note(rows, row, kind, subject, recorder.is_counted);
         self.requests.pass(0, kind.is_cause);
         if kind.is_cause {
             self.switches.pass_cause(0);
@@ -77,26 +86,30 @@ impl<M: Moments> Scheduling<M> {
         true
     }
 
-    /// Handles an event of the class [`Class::Request`].
+    /// Handles a request, or the release of a mutex. `meaning` is the meaning of the event.
     #[inline(always)]
-    fn request(&mut self, rows: &Rows<'_>, row: usize, kind: &Kind) -> bool {
-        let by = rows.context(row);
-        let is_thread = self.directory.kind(by) == Some(ContextKind::Thread);
-        if !is_thread || !self.continues(rows.trace, by, rows.priority(row)) {
-            return false;
-        }
+    fn request(
+        &mut self,
+        rows: &Rows<'_>,
+        row: usize,
+        kind: &Kind,
+        run: &mut usize,
+        meaning: Meaning,
+    ) -> bool {
+        let Some(recorder) = self.recorder(rows, row, run) else { return false };
+        let Some(by) = recorder.task else { return false };
         let at = rows.at(row);
-        let subject = self.subject(rows, row, kind, Some(by));
+        let subject = self.subject(rows, row, kind, recorder, run);
         if subject != Some(by) {
             // A request of another task needs the times of all tasks to be up to date.
             self.charge_until(rows.trace, 0, at.ticks);
         }
         self.note(rows, row, kind, subject, true);
         let key = rows.argument(row, kind.object);
-        let unlocks = kind.meaning == Some(Meaning::Unlock);
+        let unlocks = meaning == Meaning::Unlock;
         match subject {
             Some(task) if !unlocks => {
-                let is_mutex = kind.meaning == Some(Meaning::Lock);
+                let is_mutex = meaning == Meaning::Lock;
                 let ask = Ask { task, key, is_mutex, kind: kind.object_kind, from: at };
                 // The task has run since the previous charge.
                 let uncharged = self.cores.first().map_or(0, |core| core.uncharged(at.ticks));
@@ -112,24 +125,53 @@ impl<M: Moments> Scheduling<M> {
         true
     }
 
-    /// Handles an event of any other class but [`Class::Other`].
+    /// Returns the subject of an event. If the event names its subject, counts the event now.
     #[inline(always)]
-    fn change(&mut self, rows: &Rows<'_>, row: usize, kind: &Kind) -> bool {
+    fn subject(
+        &mut self,
+        rows: &Rows<'_>,
+        row: usize,
+        kind: &Kind,
+        recorder: Recorder,
+        run: &mut usize,
+    ) -> Option<ContextId> {
+        if kind.subject.is_none() {
+            return recorder.task;
+        }
+        self.count_run(rows, std::mem::replace(run, row + 1)..row);
+        let argument = rows.argument(row, kind.subject);
+        let subject = self.directory.subject(rows.trace, kind, recorder.task, argument);
+        self.count(rows.at(row), recorder.context, subject, recorder.is_counted);
+        subject
+    }
+
+    /// Handles an event that can change who runs. `class` is its class.
+    #[inline(always)]
+    fn change(
+        &mut self,
+        rows: &Rows<'_>,
+        row: usize,
+        kind: &Kind,
+        run: &mut usize,
+        class: Class,
+    ) -> bool {
+        self.count_run(rows, std::mem::replace(run, row + 1)..row);
+        self.recorder = None;
         let trace = rows.trace;
         let (at, by) = (rows.at(row), rows.context(row));
         let by_kind = self.directory.kind(by);
         let recorded_by = (by_kind == Some(ContextKind::Thread)).then_some(by);
-        let subject = self.subject(rows, row, kind, recorded_by);
+        let argument = rows.argument(row, kind.subject);
+        let subject = self.directory.subject(trace, kind, recorded_by, argument);
         let next = rows.argument(row, kind.next);
         // Only interrupts need the value.
-        let is_interrupt = kind.class == Class::Interrupt;
-        let value = rows.argument(row, kind.value.filter(|_| is_interrupt));
+        let value = rows.argument(row, kind.value.filter(|_| class == Class::Interrupt));
         let step = Step {
             value: value.map(|value| value.wrapping_add(kind.offset)),
             next: next.and_then(|key| self.directory.find(trace, key)),
             names_next: kind.next.is_some(),
             idles: next == Some(0),
-            of_system: kind.class == Class::Load
+            of_system: class == Class::Load
                 && subject.and_then(|id| self.directory.kind(id)) == Some(ContextKind::System),
             ..Step::at(at, kind.meaning, subject, recorded_by)
         };
@@ -140,11 +182,11 @@ impl<M: Moments> Scheduling<M> {
             self.note_priority(trace, thread, urgency(trace, priority));
         }
         self.charge_until(trace, 0, at.ticks);
-        self.steady = None;
-        let is_recorded = recorded_by.is_some() || by_kind == Some(ContextKind::System);
-        self.note(rows, row, kind, subject, is_recorded);
+        let is_counted = recorded_by.is_some() || by_kind == Some(ContextKind::System);
+        self.count(at, by, subject, is_counted);
+        self.note(rows, row, kind, subject, is_counted);
         let Some(before) = self.cores.first().map(|core| core.running) else { return true };
-        match kind.class {
+        match class {
             Class::Choice => {
                 self.choice(trace, &step, &before);
                 self.apply(trace, &step, &before, Step::apply_choice);
@@ -164,48 +206,5 @@ impl<M: Moments> Scheduling<M> {
             }
         }
         true
-    }
-
-    #[inline(always)]
-    fn subject(
-        &mut self,
-        rows: &Rows<'_>,
-        row: usize,
-        kind: &Kind,
-        recorded_by: Option<ContextId>,
-    ) -> Option<ContextId> {
-        let argument = rows.argument(row, kind.subject);
-        self.directory.subject(rows.trace, kind, recorded_by, argument)
-    }
-
-    /// Stores an event and its participants. `is_recorded` is true if the context that recorded the
-    /// event is a task.
-    #[inline(always)]
-    fn note(
-        &mut self,
-        rows: &Rows<'_>,
-        row: usize,
-        kind: &Kind,
-        subject: Option<ContextId>,
-        is_recorded: bool,
-    ) {
-        let (at, by): (Position, _) = (rows.at(row), rows.context(row));
-        if let Some(subject) = subject {
-            let seen = self.name(subject, at.ticks);
-            seen.last_ticks = at.ticks;
-            seen.events += u64::from(is_recorded && subject == by);
-        }
-        if is_recorded {
-            if subject != Some(by) {
-                self.name(by, at.ticks).events += 1;
-            }
-            if kind.stack_pointer.is_some() {
-                let pointer = rows.argument(row, kind.stack_pointer);
-                self.stacks.take(rows.trace, by, pointer, at);
-            }
-        }
-        self.gaps.before = at;
-        self.moments.event(Event::new(rows.trace, &rows.event(row)), subject);
-        self.sanity.pass(at.ticks, kind.is_known);
     }
 }

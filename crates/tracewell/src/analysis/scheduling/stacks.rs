@@ -3,8 +3,8 @@
 //! Some kernels report the maximum use ([`Meaning::StackUsed`]) or the minimum free size
 //! ([`Meaning::StackFree`]) of a stack. For other kernels, the argument `stack_ptr` of an event is
 //! the stack pointer of the recording task. Between two events, the pointer may have been lower
-//! than at either event. Pointers outside the stack are only counted, because a kernel that is
-//! simulated on a host does not use the registered stacks.
+//! than at either event. Pointers outside the stack are counted but otherwise ignored, because a
+//! kernel that is simulated on a host does not use the registered stacks.
 //!
 //! The parameters of the task's object define the stack. `stack_start` or `stack_base` is the
 //! lowest address, towards which the stack grows. `stack_size` or `stack_bytes` is the size.
@@ -44,15 +44,41 @@ enum Followed {
     Recorded(Stack),
 }
 
+/// Stack pointers that show nothing new: they are within a stack, and no lower than an earlier one.
+#[derive(Clone, Copy, Debug)]
+struct Usual {
+    lowest: u64,
+    highest: u64,
+}
+
+impl Usual {
+    /// No pointer shows anything new, because the stack is unknown.
+    const ALL: Self = Self { lowest: 0, highest: u64::MAX };
+
+    #[inline(always)]
+    const fn contains(&self, pointer: u64) -> bool {
+        self.lowest <= pointer && pointer <= self.highest
+    }
+}
+
+impl Default for Usual {
+    /// Any pointer may show something new.
+    fn default() -> Self {
+        Self { lowest: u64::MAX, highest: 0 }
+    }
+}
+
 /// Follows the stacks of all tasks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stacks {
     tasks: PerContext<Followed>,
+    usual: PerContext<Usual>,
 }
 
 impl Stacks {
     /// Begins a range: forgets the maximum depths so far.
     pub(super) fn restart(&mut self) {
+        self.usual = PerContext::default();
         for task in self.tasks.all() {
             if let Followed::Recorded(stack) = task {
                 *stack = Stack { start: stack.start, size: stack.size, ..Stack::of(stack.context) };
@@ -70,18 +96,31 @@ impl Stacks {
         pointer: Option<u64>,
         at: Position,
     ) {
+        let usual = self.usual.get(context).zip(pointer);
+        if !usual.is_some_and(|(usual, pointer)| usual.contains(pointer)) {
+            self.point(trace, context, pointer, at);
+        }
+    }
+
+    #[inline(never)]
+    fn point(&mut self, trace: &Trace, context: ContextId, pointer: Option<u64>, at: Position) {
         let followed = self.tasks.at(context);
         if matches!(followed, Followed::Open) {
             *followed = stack_of(trace, context).map_or(Followed::Unknown, Followed::Recorded);
         }
-        if let (Followed::Recorded(stack), Some(pointer)) = (followed, pointer) {
+        if let (Followed::Recorded(stack), Some(pointer)) = (&mut *followed, pointer) {
             stack.point(pointer, at);
         }
+        *self.usual.at(context) = match followed {
+            Followed::Recorded(stack) => stack.usual(),
+            _ => Usual::ALL,
+        };
     }
 
     /// Handles an event with which the kernel reports the depth of a stack.
     pub(super) fn report(&mut self, trace: &Trace, step: &Step) {
         let (Some(context), Some(bytes)) = (step.subject, step.value) else { return };
+        *self.usual.at(context) = Usual::default();
         let followed = self.tasks.at(context);
         if !matches!(followed, Followed::Recorded(_)) {
             let stack = stack_of(trace, context).unwrap_or(Stack::of(context));
@@ -115,6 +154,18 @@ impl Stack {
         match pointer.checked_sub(start).filter(|free| *free <= size) {
             Some(free) => self.note(Some(size - free), Some(free), at),
             None => self.outside += 1,
+        }
+    }
+
+    /// Returns the pointers that show nothing new.
+    fn usual(&self) -> Usual {
+        let range = |start: u64, size: u64| {
+            let lowest = start.checked_add(size.checked_sub(self.used?)?)?;
+            Some(Usual { lowest, highest: start.checked_add(size)? })
+        };
+        match self.start.zip(self.size) {
+            Some((start, size)) => range(start, size).unwrap_or_default(),
+            None => Usual::ALL,
         }
     }
 
@@ -159,7 +210,28 @@ fn parameter(trace: &Trace, context: &Context, name: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn usual_pointers_show_nothing_new(
+            pointers in prop::collection::vec(90..220_u64, 0..50), is_known in any::<bool>(),
+        ) {
+            let start = is_known.then_some(100);
+            let mut stack = Stack { start, size: Some(100), ..Stack::of(ContextId(0)) };
+            for (seq, pointer) in (0..).zip(pointers) {
+                let (before, usual) = (stack, stack.usual());
+                stack.point(pointer, Position { ticks: 10 * seq, seq });
+                if usual.contains(pointer) {
+                    prop_assert_eq!(stack, before);
+                }
+                let is_inside = (100..=200).contains(&pointer);
+                prop_assert_eq!(stack.usual().contains(pointer), is_inside || !is_known);
+            }
+        }
+    }
 
     #[test]
     fn the_deepest_report_is_kept_with_its_event() {
@@ -171,7 +243,7 @@ mod tests {
         }
         stack.report(Some(Meaning::StackUsed), 40, at(3));
         assert_eq!((stack.used, stack.free, stack.at), (Some(40), Some(60), Some(at(2))));
-        // If the size is unknown, only the reported number is known.
+        // If the size of the stack is unknown, only the reported figure is known.
         let mut unsized_stack = Stack::of(ContextId(0));
         for (seq, free) in [(0, 50), (1, 20), (2, 20), (3, 35)] {
             unsized_stack.report(Some(Meaning::StackFree), free, at(seq));

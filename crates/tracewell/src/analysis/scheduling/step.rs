@@ -19,8 +19,8 @@ pub(super) struct Step {
     pub(super) subject: Option<ContextId>,
     /// The context that runs next; see [`Step::names_next`].
     pub(super) next: Option<ContextId>,
-    /// True if the event specifies the context that runs next. Then, if `next` is `None`, nothing
-    /// runs next.
+    /// True if the event specifies the context that runs next. If it specifies one and `next` is
+    /// `None`, no context runs next.
     pub(super) names_next: bool,
     /// True if the event reports that no task is ready to run.
     pub(super) idles: bool,
@@ -30,7 +30,7 @@ pub(super) struct Step {
     pub(super) value: Option<u64>,
     /// The thread that recorded the event.
     pub(super) recorded_by: Option<ContextId>,
-    /// True if the system itself runs after this event, without a choice of the scheduler.
+    /// True if the system itself runs after this event although the scheduler has not chosen it.
     pub(super) of_system: bool,
 }
 
@@ -127,7 +127,7 @@ impl Step {
         }
     }
 
-    /// Updates the running context if the event is the load of a context.
+    /// Updates the running context if the event records that a context is loaded.
     #[inline(always)]
     pub(super) fn apply_load(&self, running: &mut Running<OnBehalf>) {
         match self.subject {
@@ -137,8 +137,8 @@ impl Step {
         }
     }
 
-    /// Updates the running context if the event is a choice of the scheduler. If the events of a
-    /// system show only which context recorded them, every event shows the running context.
+    /// Updates the running context if the event records a choice of the scheduler. If the events of
+    /// a system show only which context recorded them, this context is the running context.
     #[inline(always)]
     pub(super) fn apply_choice(&self, running: &mut Running<OnBehalf>) {
         if let (Some(Meaning::Schedule), Some(chosen)) = (self.meaning, self.subject) {

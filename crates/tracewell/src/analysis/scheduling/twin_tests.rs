@@ -1,6 +1,6 @@
 //! Tests that the fast paths in `short_ways` have the same effect as `Scheduling::event`, which
-//! handles every event. A twin of the analysis, which takes no fast path, gets the same random
-//! events.
+//! handles every event. The same random events go to a twin of the analysis that takes no fast
+//! path.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::model::{
 /// Keys of the contexts and of some objects. 0 is not a key.
 const KEYS: [u64; 9] = [0, 0x100, 0x200, 0x300, 0x400, 0x500, 0x600, 0x700, 0x800];
 
-/// The kinds of the contexts with the first of these keys.
+/// The kinds of the contexts whose keys come first in `KEYS`.
 const KINDS: [ContextKind; 6] = [
     ContextKind::Thread,
     ContextKind::Thread,
@@ -94,7 +94,7 @@ type AnyEvent = (usize, u64, usize, u16, u16, [(u8, u8); ARGUMENTS]);
 
 fn any_event() -> impl Strategy<Value = AnyEvent> {
     let ticks = prop_oneof![20 => 0..20_u64, 1 => Just(u64::MAX)];
-    // Most events are of the same two threads, so that waits end.
+    // Most events are of the same two threads, so waits end.
     let context = prop_oneof![8 => 0..2_usize, 4 => 0..KINDS.len()];
     let cpu = prop_oneof![100 => Just(0_u16), 1 => Just(1)];
     let priority = prop_oneof![8 => 5..7_u16, 1 => Just(u16::MAX)];

@@ -15,7 +15,7 @@ pub struct Waited {
     /// Type code of the object, as in [`Resource::kind`](super::Resource::kind).
     pub kind: Option<u32>,
     /// The owner of the mutex or, if the scheduler records this, the task that ran on behalf of the
-    /// waiting task. That task is not the owner if the owner itself waits for another mutex.
+    /// waiting task. These two tasks differ if the owner itself waits for another mutex.
     pub owner: Option<ContextId>,
     /// Sequence number of the request's event.
     pub event: u64,
@@ -25,9 +25,11 @@ pub struct Waited {
     pub until: u64,
     /// The parts of the wait; `None` on several cores.
     pub spent: Option<Split>,
-    /// Ticks of priority inversion, measured by deadlines, if the task's deadline is known.
+    /// Ticks of priority inversion according to deadlines; `None` if the task's deadline is
+    /// unknown.
     pub inverted: Option<u64>,
-    /// Ticks of priority inversion, measured by priorities, if the task's priority is recorded.
+    /// Ticks of priority inversion according to priorities; `None` if the task's priority is not
+    /// recorded.
     pub inverted_by_priority: Option<u64>,
 }
 

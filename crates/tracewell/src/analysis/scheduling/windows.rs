@@ -1,20 +1,20 @@
 //! Finds the maximum busy time that a window of given length can contain at any position.
 //!
-//! A window that moves forwards gains busy time at its end and loses busy time at its beginning. If
-//! the window ends within a busy interval, it gains at least as much as it loses until the interval
-//! ends. If it ends between two intervals, it contained at least as much when it ended with the
-//! earlier one. So one of the fullest windows ends together with a busy interval, and only such
-//! windows are checked.
+//! A window that moves forwards gains busy time at its end and loses busy time at its beginning.
+//! While its end is within a busy interval, it gains at least as much as it loses. If it ends
+//! between two intervals, it contained at least as much busy time when it ended together with the
+//! earlier interval. So one of the fullest windows ends together with a busy interval, and only
+//! such windows are checked.
 //!
-//! Between two such windows, the busy time grows by no more than the new intervals. So a window is
-//! not checked until the new intervals could make it the fullest one.
+//! Between two such windows, the busy time grows by no more than the new intervals. So the code
+//! skips windows until the new intervals could raise the maximum.
 
 use std::collections::VecDeque;
 
 /// Lengths of windows, in nanoseconds.
 pub const WINDOWS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
 
-/// Number of intervals at which the intervals before all windows are first removed.
+/// When there are this many intervals, those before all windows are removed for the first time.
 const FIRST_REMOVAL: usize = 1024;
 
 /// A busy interval.
@@ -31,28 +31,32 @@ struct Interval {
 struct Window {
     length: u64,
     most: u64,
-    /// The busy time of new intervals up to which no window can become the fullest one.
+    /// Until new intervals add more than this busy time, no window can exceed `most`.
     spare: u64,
+    /// Index of the first interval that ends within the window that was checked last. A later
+    /// window begins no earlier.
+    first: usize,
 }
 
 impl Window {
     fn new(length: u64) -> Self {
-        Self { length, most: 0, spare: 0 }
+        Self { length, most: 0, spare: 0, first: 0 }
     }
 
     /// Checks the window that ends with the latest interval, which ends at `to`. `total` is the
-    /// total length of all intervals. Returns the number of intervals before the window.
+    /// total length of all intervals.
     #[inline(never)]
-    fn check(&mut self, to: u64, total: u64, intervals: &VecDeque<Interval>) -> usize {
+    fn check(&mut self, to: u64, total: u64, intervals: &VecDeque<Interval>) {
         let start = to.saturating_sub(self.length);
-        let outside = intervals.partition_point(|interval| interval.to <= start);
-        let busy = intervals.get(outside).map_or(0, |first| {
+        while intervals.get(self.first).is_some_and(|interval| interval.to <= start) {
+            self.first += 1;
+        }
+        let busy = intervals.get(self.first).map_or(0, |first| {
             // If the window begins within an interval, only the later part of the interval counts.
             total - first.before - start.saturating_sub(first.from)
         });
         self.most = self.most.max(busy);
         self.spare = self.most - busy;
-        outside
     }
 }
 
@@ -62,7 +66,7 @@ pub(super) struct Windows {
     each: [Window; WINDOWS.len()],
     /// The intervals that windows still need, in order of time.
     intervals: VecDeque<Interval>,
-    /// Number of intervals at which those before all windows are removed.
+    /// Number of intervals at which `add` removes those that no window needs.
     removal: usize,
     /// The total length of all intervals, including removed ones.
     total: u64,
@@ -96,21 +100,21 @@ impl Windows {
         for window in &mut self.each {
             match window.spare.checked_sub(busy) {
                 Some(spare) => window.spare = spare,
-                None => {
-                    window.check(self.end, self.total, &self.intervals);
-                }
+                None => window.check(self.end, self.total, &self.intervals),
             }
         }
     }
 
-    /// Removes the intervals before all windows that end with a later interval.
+    /// Removes the intervals before the latest window of every length.
     #[cold]
     #[inline(never)]
     fn remove(&mut self) {
         let Self { each, intervals, .. } = self;
         let Some(to) = intervals.back().map(|last| last.to) else { return };
-        let outside = each.iter_mut().map(|window| window.check(to, self.total, intervals));
-        intervals.drain(..outside.min().unwrap_or(0));
+        each.iter_mut().for_each(|window| window.check(to, self.total, intervals));
+        let outside = each.iter().map(|window| window.first).min().unwrap_or(0);
+        intervals.drain(..outside);
+        each.iter_mut().for_each(|window| window.first -= outside);
         self.removal = FIRST_REMOVAL.max(2 * intervals.len());
     }
 
@@ -128,8 +132,8 @@ mod tests {
     use super::*;
 
     fn most(intervals: &[(u64, u64)], length: u64) -> u64 {
-        // One of the other windows is shorter and needs fewer intervals; the other is longer and
-        // needs more.
+        // Of the two other windows, the shorter one needs fewer intervals and the longer one needs
+        // more.
         let lengths = [length / 2, length, 3 * length];
         let mut windows = Windows { each: lengths.map(Window::new), ..Windows::default() };
         for (number, (from, to)) in intervals.iter().enumerate() {

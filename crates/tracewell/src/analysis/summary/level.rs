@@ -1,13 +1,10 @@
 //! Sums over consecutive parts of a row: the time in each state.
 //!
 //! A sum combines the states of one class, such as all reasons for waiting. It names one state of
-//! the class: the one for which the most ticks were added at once. So the number of states in a sum
+//! the class: the one with the largest single addition of ticks. So the number of states in a sum
 //! stays small, and the time in each class is exact.
 
-use std::collections::HashMap;
-
-use foldhash::fast::RandomState;
-
+use super::encoded::START;
 use super::pool::{Pool, Record};
 use crate::analysis::stored::{Stored, stored_structs};
 use crate::analysis::total::Total;
@@ -19,9 +16,6 @@ pub(super) const FAN: usize = 8;
 /// Number of blocks, or of sums of one level, in a segment: a power of `FAN`. In tests, segments
 /// are small, so that short rows have several.
 pub(super) const SEGMENT: usize = if cfg!(test) { FAN } else { FAN * FAN * FAN };
-
-/// Maximum number of classes in a sum that has no index.
-const MAX_SEARCHED: usize = 32;
 
 /// A state that can be combined with other states of its class in a sum.
 pub(super) trait Classed {
@@ -67,7 +61,7 @@ impl Classed for Holder {
     }
 }
 
-/// The sums of one level of a row. Complete segments are records of the pool.
+/// The sums of one level of a row. Complete segments are stored in the pool, as records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sums {
     pub(super) sealed: Vec<Sealed>,
@@ -88,17 +82,18 @@ impl Sums {
         self.sealed.len() * SEGMENT + self.open.len()
     }
 
-    /// Adds a part that begins at `from`. If it completes a group of [`FAN`] parts, returns the
-    /// beginning and the sum of this group. `classes` are those of the states of the row.
+    /// Adds a part that begins at `from`, and empties its sum. If the part completes a group of
+    /// [`FAN`] parts, returns the beginning of this group, whose sum is then in `sum`. `classes`
+    /// are those of the states of the row.
     pub(super) fn push(
         &mut self,
         from: Position,
-        sum: &Sum,
+        sum: &mut Sum,
         classes: &[u32],
         pool: &mut Pool,
-    ) -> Option<(Position, Sum)> {
+    ) -> Option<Position> {
         self.open.push(from, sum);
-        let group = self.open.last_group(classes);
+        let group = self.open.last_group(sum, classes);
         if self.open.len() == SEGMENT {
             let open = std::mem::take(&mut self.open);
             let mut bytes = Vec::new();
@@ -108,8 +103,8 @@ impl Sums {
         group
     }
 
-    /// Returns the position at which a part begins, if the part is the first of a complete segment,
-    /// or is in the segment that is not complete.
+    /// Returns the position at which a part begins. In a complete segment, this must be the first
+    /// part, because only its position is stored.
     pub(super) fn start(&self, part: usize) -> Option<Position> {
         match part.checked_sub(self.sealed.len() * SEGMENT) {
             Some(open) => self.open.from.get(open).copied(),
@@ -117,7 +112,7 @@ impl Sums {
         }
     }
 
-    /// Returns true if there are this number of parts, and all indices are valid.
+    /// Returns true if the number of parts is `parts` and all indices are valid.
     pub(super) fn is_sound(&self, parts: usize, states: usize) -> bool {
         let open = parts.checked_sub(self.sealed.len().saturating_mul(SEGMENT));
         open.is_some_and(|open| open < SEGMENT && self.open.is_sound(open, states))
@@ -134,7 +129,7 @@ impl Sums {
 pub(super) struct Level {
     /// The first change of each part.
     pub(super) from: Vec<Position>,
-    /// For each part, the index after its last entry in `shares`.
+    /// For each part, the index in `shares` after the part's last entry.
     ends: Vec<usize>,
     /// For each part and each class: one state of the class, and the ticks of the class; classes
     /// are in the order of their first occurrence.
@@ -150,8 +145,45 @@ pub(super) struct Share {
 stored_structs! {
     Sums { sealed, open }
     Sealed { from, record }
-    Level { from, ends, shares }
     Share { state, ticks }
+}
+
+/// Each part consists of the difference of its first change from that of the previous part, the
+/// number of its shares, and the shares.
+impl Stored for Level {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.len().put(out);
+        let mut last = START;
+        for (part, from) in self.from.iter().enumerate() {
+            from.ticks.wrapping_sub(last.ticks).put(out);
+            from.seq.wrapping_sub(last.seq).put(out);
+            let shares = self.shares(part);
+            shares.len().put(out);
+            shares.iter().for_each(|share| share.put(out));
+            last = *from;
+        }
+    }
+
+    fn take(input: &mut &[u8]) -> Option<Self> {
+        let parts = usize::take(input)?;
+        // Each part has at least three bytes.
+        if parts > input.len() {
+            return None;
+        }
+        let (from, ends) = (Vec::with_capacity(parts), Vec::with_capacity(parts));
+        let mut level = Self { from, ends, shares: Vec::with_capacity(parts) };
+        let mut last = START;
+        for _ in 0..parts {
+            last.ticks = last.ticks.wrapping_add(u64::take(input)?);
+            last.seq = last.seq.wrapping_add(u64::take(input)?);
+            level.from.push(last);
+            for _ in 0..usize::take(input)? {
+                level.shares.push(Stored::take(input)?);
+            }
+            level.ends.push(level.shares.len());
+        }
+        Some(level)
+    }
 }
 
 impl Level {
@@ -165,26 +197,25 @@ impl Level {
         &self.shares[start..self.ends[part]]
     }
 
-    fn push(&mut self, from: Position, sum: &Sum) {
+    fn push(&mut self, from: Position, sum: &mut Sum) {
         self.from.push(from);
-        self.shares.extend(sum.parts.iter().map(|part| part.share));
+        self.shares.extend(sum.drain());
         self.ends.push(self.shares.len());
     }
 
-    /// Returns the first change and the sum of the last [`FAN`] parts, if the last part completes a
-    /// group.
-    fn last_group(&self, classes: &[u32]) -> Option<(Position, Sum)> {
+    /// If the last part completes a group, returns the first change of the group, and adds the sum
+    /// of its [`FAN`] parts to `sum`.
+    fn last_group(&self, sum: &mut Sum, classes: &[u32]) -> Option<Position> {
         let parts = self.len();
         if !parts.is_multiple_of(FAN) {
             return None;
         }
-        let mut sum = Sum::default();
-        for part in parts - FAN..parts {
-            self.shares(part).iter().for_each(|share| {
-                sum.add(classes[share.state as usize], share.state, share.ticks);
-            });
+        let first = parts - FAN;
+        let start = first.checked_sub(1).map_or(0, |before| self.ends[before]);
+        for share in &self.shares[start..] {
+            sum.add(classes[share.state as usize], share.state, share.ticks);
         }
-        Some((self.from[parts - FAN], sum))
+        Some(self.from[first])
     }
 
     /// Returns true if there are exactly this many parts, and all indices are valid.
@@ -199,14 +230,14 @@ impl Level {
 }
 
 /// Time by class of states, in the order of the first occurrence.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sum {
     parts: Vec<SumPart>,
-    /// The index of each class in `parts`; empty if there are few classes.
-    index_of: HashMap<u32, usize, RandomState>,
+    /// For each class, its index in `parts` plus 1, or 0 if it is not there.
+    places: Vec<u32>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct SumPart {
     class: u32,
     share: Share,
@@ -219,33 +250,35 @@ impl Sum {
         self.parts.is_empty()
     }
 
-    /// Returns the shares.
-    pub(super) fn shares(self) -> impl Iterator<Item = Share> {
-        self.parts.into_iter().map(|part| part.share)
+    /// Returns the shares, and removes them. The sum keeps its memory for further use.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Share> + '_ {
+        for part in &self.parts {
+            self.places[part.class as usize] = 0;
+        }
+        self.parts.drain(..).map(|part| part.share)
     }
 
     /// Adds time in a state. `class` is the number of the first state of the same class.
+    #[inline]
     pub(super) fn add(&mut self, class: u32, state: u32, ticks: u64) {
-        if let Some(index) = self.index(class) {
-            let part = &mut self.parts[index];
-            part.share.ticks.charge(ticks);
-            if ticks > part.most {
-                (part.most, part.share.state) = (ticks, state);
-            }
-            return;
-        }
-        self.parts.push(SumPart { class, share: Share { state, ticks }, most: ticks });
-        if self.parts.len() > MAX_SEARCHED {
-            let new = self.index_of.len()..self.parts.len();
-            self.index_of.extend(new.map(|index| (self.parts[index].class, index)));
+        let place = self.places.get(class as usize).copied().unwrap_or(0);
+        let Some(part) = self.parts.get_mut((place as usize).wrapping_sub(1)) else {
+            return self.add_class(class, state, ticks);
+        };
+        part.share.ticks.charge(ticks);
+        if ticks > part.most {
+            (part.most, part.share.state) = (ticks, state);
         }
     }
 
-    fn index(&self, class: u32) -> Option<usize> {
-        if self.parts.len() > MAX_SEARCHED {
-            return self.index_of.get(&class).copied();
+    #[inline(never)]
+    fn add_class(&mut self, class: u32, state: u32, ticks: u64) {
+        self.parts.push(SumPart { class, share: Share { state, ticks }, most: ticks });
+        let index = class as usize;
+        if index >= self.places.len() {
+            self.places.resize(index + 1, 0);
         }
-        self.parts.iter().position(|part| part.class == class)
+        self.places[index] = self.parts.len() as u32;
     }
 }
 
@@ -253,15 +286,21 @@ impl Sum {
 mod tests {
     use super::*;
 
+    fn shares(sum: &mut Sum) -> Vec<(u32, u64)> {
+        sum.drain().map(|share| (share.state, share.ticks)).collect()
+    }
+
     #[test]
-    fn a_sum_has_an_index_when_it_has_many_states() {
+    fn a_sum_can_be_filled_again() {
         let mut sum = Sum::default();
-        for ticks in 1..=3 {
-            (0..1000).rev().for_each(|state| sum.add(state, state, ticks));
+        for states in [1000, 10, 2000] {
+            for ticks in 1..=3 {
+                (0..states).rev().for_each(|state| sum.add(state, state, ticks));
+            }
+            let expected: Vec<_> = (0..states).rev().map(|state| (state, 6)).collect();
+            assert_eq!(shares(&mut sum), expected);
+            assert!(sum.is_empty());
         }
-        assert_eq!(sum.index_of.len(), 1000);
-        let shares: Vec<_> = sum.shares().map(|share| (share.state, share.ticks)).collect();
-        assert_eq!(shares, (0..1000).rev().map(|state| (state, 6)).collect::<Vec<_>>());
     }
 
     #[test]
@@ -270,7 +309,6 @@ mod tests {
         for (class, state, ticks) in [(0, 0, 5), (1, 1, 2), (1, 4, 7), (1, 5, 6), (0, 0, 1)] {
             sum.add(class, state, ticks);
         }
-        let shares: Vec<_> = sum.shares().map(|share| (share.state, share.ticks)).collect();
-        assert_eq!(shares, [(0, 6), (4, 15)]);
+        assert_eq!(shares(&mut sum), [(0, 6), (4, 15)]);
     }
 }

@@ -45,8 +45,9 @@ use super::tracks::{
 };
 use crate::model::{Batch, ContextId, Flow, Loss, Sink, Stop, Trace};
 
-/// Number of entries that the track builder collects before they are moved to the summary.
-const PENDING: u64 = 1 << 16;
+/// Number of entries that the track builder collects before they are moved to the summary. They
+/// fit into the processor's cache.
+const PENDING: u64 = 1 << 13;
 
 /// Maximum number of arrows, of marks, and of the waits of each lock. If there are more, the
 /// summary keeps a sample; [`Tracks::left_out`] counts the others.
@@ -82,7 +83,7 @@ impl Default for SummaryBuilder {
     fn default() -> Self {
         let wanted = Wanted { waits: true, ..Wanted::default() };
         Self {
-            tracks: TrackBuilder::with_figures(wanted).without_machines(),
+            tracks: TrackBuilder::with_figures(wanted).without_machines().without_inversions(),
             parts: Parts::default(),
             pending: PENDING,
         }
@@ -135,9 +136,8 @@ impl Sink for SummaryBuilder {
 /// The summary of a trace.
 #[derive(Debug)]
 pub struct Summary {
-    /// The parts of tracks that do not grow with the trace, and the trace's jobs, findings and
-    /// gaps. It holds only the latest change of each row, because the next event could still
-    /// replace this change.
+    /// The parts of tracks that do not grow with the trace, and the trace's jobs and gaps. It holds
+    /// only the latest change of each row, because the next event could still replace this change.
     rest: Tracks,
     parts: Parts,
 }
@@ -148,12 +148,12 @@ impl Summary {
     ///
     /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
     /// length does not exceed it. Marks, arrows and waits of at most this length are thinned out:
-    /// within this number of ticks, only one per context remains. At resolution 0, the rows are
-    /// exact. If a range ends before it begins, it is treated as a range of one tick at its
-    /// beginning.
+    /// within this number of ticks, only one mark and one arrow per context remain, and one wait
+    /// per lock. At resolution 0, the rows are exact. If a range ends before it begins, it is
+    /// treated as a range of one tick at its beginning.
     ///
-    /// The tracks have neither figures (see [`Self::figures`]) nor findings, because a large trace
-    /// has many.
+    /// The tracks contain neither figures (see [`Self::figures`]) nor findings: a large trace has
+    /// too many of them.
     ///
     /// # Errors
     /// Returns an error if the file of the summary cannot be read or is damaged.

@@ -1,7 +1,7 @@
 //! The records of a summary: the large parts that most views do not need. They are in memory at
-//! first. If a file is available, they are moved there once there are many of them. If this file
-//! cannot be written, the summary fails at [`MAX_WITHOUT_FILE`], because a long trace would need
-//! all of the memory.
+//! first. When there are many, they are moved to a file, if one is available. If this file cannot
+//! be written, the summary fails at [`MAX_WITHOUT_FILE`], because a long trace would need all of
+//! the memory.
 //!
 //! A record has a checksum, which is compared when the record is read. So a stored summary can be
 //! used without reading its whole file.
@@ -11,14 +11,13 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use flate2::Crc;
-
 use crate::analysis::stored::stored_structs;
 
 /// When the records in memory have this many bytes, they are moved to the file.
 const MAX_IN_MEMORY: usize = 16 << 20;
 
-/// Number of bytes of records in memory at which a summary fails, if its file cannot be written.
+/// If the file cannot be written, the summary fails when the records in memory have this many
+/// bytes.
 const MAX_WITHOUT_FILE: usize = if cfg!(test) { 48 << 20 } else { 256 << 20 };
 
 /// The place of a record.
@@ -33,7 +32,7 @@ stored_structs! {
     Record { at, length, sum }
 }
 
-/// Returns the file to which records move.
+/// Opens the file to which the pool moves its records.
 type Opener = Box<dyn FnOnce() -> io::Result<File> + Send + Sync>;
 
 /// All records. Their places are offsets in the file, even while they are still in memory.
@@ -43,11 +42,11 @@ pub(super) struct Pool {
     file: Option<Arc<File>>,
     /// Number of bytes in the file.
     in_file: u64,
-    /// The records after those in the file, in the order of their places.
+    /// The records that are not in the file yet, each with its place, in ascending order of places.
     memory: Vec<(u64, Box<[u8]>)>,
     /// Number of bytes in `memory`.
     in_memory: usize,
-    /// The error of opening or writing the file. Records stay in memory from then on.
+    /// The error that opening or writing the file returned. Records stay in memory from then on.
     failure: Option<Arc<io::Error>>,
     /// True for a clone, which does not write to the file of the original.
     is_clone: bool,
@@ -59,7 +58,7 @@ impl Pool {
         Self { file: Some(Arc::new(file)), in_file: length, ..Self::default() }
     }
 
-    /// Moves the records to a file when they become many. If the file cannot be opened or written,
+    /// Moves the records to a file when there are many. If the file cannot be opened or written,
     /// they stay in memory, and [`Self::check`] fails when they become too many.
     pub(super) fn spill_to(&mut self, opener: Opener) {
         self.opener = Some(opener);
@@ -106,8 +105,8 @@ impl Pool {
         Ok(())
     }
 
-    /// Returns an error if the records should be in the file, but the file cannot be written and
-    /// the records have become too many for the memory.
+    /// Returns an error if there are too many records for the memory and they could not be written
+    /// to the file.
     pub(super) fn check(&self) -> io::Result<()> {
         let failure = self.failure.as_ref().filter(|_| self.in_memory >= MAX_WITHOUT_FILE);
         let Some(failure) = failure else { return Ok(()) };
@@ -179,11 +178,26 @@ pub(super) fn damaged(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the stored summary is damaged: {message}"))
 }
 
-/// Returns the CRC-32 of bytes.
+/// Returns a checksum of bytes, by which damage is detected. It takes 32 bytes at a time.
 pub(crate) fn checksum(bytes: &[u8]) -> u32 {
-    let mut sum = Crc::new();
-    sum.update(bytes);
-    sum.sum()
+    // Each bit of the result depends on all bits of a lane.
+    fn mixed(lane: u64, word: u64) -> u64 {
+        let product = u128::from(lane ^ word) * 0x9E37_79B9_7F4A_7C15;
+        product as u64 ^ (product >> 64) as u64
+    }
+    fn mix(lanes: &mut [u64; 4], block: &[u8; 32]) {
+        for (lane, word) in lanes.iter_mut().zip(block.as_chunks().0) {
+            *lane = mixed(*lane, u64::from_le_bytes(*word));
+        }
+    }
+    let mut lanes = [1, 2, 3, bytes.len() as u64];
+    let (blocks, rest) = bytes.as_chunks();
+    blocks.iter().for_each(|block| mix(&mut lanes, block));
+    let mut last = [0; 32];
+    last[..rest.len()].copy_from_slice(rest);
+    mix(&mut lanes, &last);
+    let sum = lanes.into_iter().fold(0, mixed);
+    (sum ^ sum >> 32) as u32
 }
 
 #[cfg(unix)]
@@ -241,6 +255,24 @@ mod tests {
         write_at(pool.file().unwrap(), b"damage", records[3].at + 5).unwrap();
         assert_eq!(pool.read(&records[3]).unwrap_err().kind(), io::ErrorKind::InvalidData);
         assert!(pool.read(&records[4]).is_ok());
+    }
+
+    #[test]
+    fn every_changed_bit_and_every_length_changes_the_checksum() {
+        let bytes: Vec<u8> = (0..100).collect();
+        let mut sums = vec![checksum(&bytes)];
+        sums.extend((0..100).map(|length| checksum(&bytes[..length])));
+        sums.extend((0..800).map(|bit| {
+            let mut changed = bytes.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            checksum(&changed)
+        }));
+        sums.extend((0..40).map(|zeros| checksum(&vec![0; zeros])));
+        // The lists [] and [0] occur twice.
+        let count = sums.len() - 2;
+        sums.sort_unstable();
+        sums.dedup();
+        assert_eq!(sums.len(), count);
     }
 
     /// Adds records after 40 MiB, until there are too many. Returns the error.

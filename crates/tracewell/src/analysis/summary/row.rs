@@ -1,5 +1,5 @@
 //! One row of states: all changes, encoded in blocks, and levels of sums. The first level contains
-//! a sum for each block. Each further level contains a sum for each `FAN` sums of the previous
+//! a sum for each block. Each further level contains one sum for every `FAN` sums of the previous
 //! level.
 //!
 //! Blocks and the sums of each level are stored in segments. A complete segment of sums is a record
@@ -11,7 +11,7 @@ use std::hash::Hash;
 
 use foldhash::fast::RandomState;
 
-use super::encoded::{START, put};
+use super::encoded::{MAX_CHANGE, START, put};
 use super::level::{Classed, FAN, SEGMENT, Sum, Sums};
 use super::pool::{Pool, Record};
 use crate::analysis::stored::{Stored, put_bytes, take_bytes};
@@ -33,7 +33,7 @@ impl RowState for State {
     fn hint(self) -> usize {
         match self {
             Self::Unknown => 0,
-            // A context usually runs for itself.
+            // A context usually runs on its own behalf.
             Self::Running(_) => 1,
             Self::Interrupted => 2,
             Self::Preempted => 3,
@@ -76,17 +76,19 @@ pub(super) struct SummaryRow<S> {
     pub(super) classes: Vec<u32>,
     number_of: HashMap<S, u32, RandomState>,
     class_of: HashMap<u64, u32, RandomState>,
-    /// The numbers of recent states, each at the place that the state's hint determines. Most
-    /// look-ups need no hash table.
+    /// The numbers of recent states. The hint of a state determines its place. Most look-ups need
+    /// no hash table.
     recent: [u32; PLACES],
     /// The sums of each level. The first level exists if there are blocks.
     pub(super) levels: Vec<Sums>,
-    /// For each complete segment of blocks, the record with the blocks.
+    /// The records of the complete segments. Each record contains the blocks of one segment.
     pub(super) sealed: Vec<Record>,
     /// The other blocks.
     pub(super) blocks: Blocks,
     /// The changes after the last block.
     pub(super) open: Vec<(Position, u32)>,
+    /// Empty, except while a block is being closed.
+    sum: Sum,
 }
 
 /// Encoded blocks, one after the other.
@@ -141,6 +143,7 @@ impl<S> Default for SummaryRow<S> {
             sealed: Vec::new(),
             blocks: Blocks::default(),
             open: Vec::new(),
+            sum: Sum::default(),
         }
     }
 }
@@ -227,36 +230,36 @@ impl<S: RowState> SummaryRow<S> {
         }
     }
 
-    /// Encodes the open changes as a block, which ends with a change at `end`.
+    /// Encodes the open changes as a block. The state of the last one lasts until `end`.
     fn close(&mut self, end: Position, pool: &mut Pool) {
-        let Self { classes, blocks, open, .. } = self;
-        let mut sum = Sum::default();
-        let mut last = START;
-        for (index, (at, state)) in open.iter().enumerate() {
-            put(&mut blocks.bytes, last, *at, *state);
-            let until = open.get(index + 1).map_or(end, |(next, _)| *next);
-            let ticks = until.ticks.saturating_sub(at.ticks);
-            sum.add(classes[*state as usize], *state, ticks);
+        let Self { classes, blocks, open, sum, .. } = self;
+        let ends = open.iter().skip(1).map(|(at, _)| *at).chain([end]);
+        let (mut last, mut length) = (START, blocks.bytes.len());
+        blocks.bytes.resize(length + open.len() * MAX_CHANGE, 0);
+        for ((at, state), until) in open.iter().zip(ends) {
+            length += put(&mut blocks.bytes[length..], last, *at, *state);
+            sum.add(classes[*state as usize], *state, until.ticks.saturating_sub(at.ticks));
             last = *at;
         }
-        blocks.ends.push(blocks.bytes.len());
+        blocks.bytes.truncate(length);
+        blocks.ends.push(length);
         let from = open[0].0;
         open.clear();
-        self.raise(from, sum, pool);
+        self.raise(from, pool);
         self.sealed.extend(self.blocks.seal(pool));
     }
 
-    /// Adds the sum of a block to the first level, and the sums of the groups that it completes to
-    /// the further levels.
-    fn raise(&mut self, from: Position, sum: Sum, pool: &mut Pool) {
-        let Self { classes, levels, .. } = self;
-        let mut next = Some((from, sum));
+    /// Adds the sum of a block to the first level, and the sum of each group that is complete then
+    /// to the next level.
+    fn raise(&mut self, from: Position, pool: &mut Pool) {
+        let Self { classes, levels, sum, .. } = self;
+        let mut next = Some(from);
         for number in 0.. {
-            let Some((from, sum)) = next else { return };
+            let Some(from) = next else { return };
             if number == levels.len() {
                 levels.push(Sums::default());
             }
-            next = levels[number].push(from, &sum, classes, pool);
+            next = levels[number].push(from, sum, classes, pool);
         }
     }
 
@@ -265,9 +268,9 @@ impl<S: RowState> SummaryRow<S> {
         (self.count_blocks() * BLOCK + self.open.len()) as u64
     }
 
-    /// Returns the position at which a part of a level begins, if the part is the first of a
-    /// segment, or is not in a complete segment, or would be the next part. The last parts of a
-    /// level end where the first part begins that only the levels below contain.
+    /// Returns the position at which a part of a level begins. The part must be the first of a
+    /// segment, outside complete segments, or the next part. If the level does not contain the part
+    /// yet, this is the beginning of the corresponding part in the level below.
     pub(super) fn start(&self, level: usize, part: usize) -> Position {
         let here = self.levels.get(level).and_then(|level| level.start(part));
         here.unwrap_or_else(|| match level.checked_sub(1) {

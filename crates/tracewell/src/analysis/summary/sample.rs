@@ -18,12 +18,12 @@ use crate::analysis::tracks::{Arrow, ArrowKind, Job, Mark, WaitSpan};
 /// Number of entries in a block.
 const BLOCK: usize = 1024;
 
-/// A block is divided into this number of parts. In each part, the thinned block contains one short
-/// entry per key.
-const PARTS: u64 = 8;
+/// Numbers of parts into which a block is divided. For each number, there is a thinned list of the
+/// block, which contains one short entry per key in each part.
+const PARTS: [u64; 2] = [64, 16];
 
-/// An entry with a range of ticks. Of two entries with the same key, a view can show one instead of
-/// both.
+/// An entry with a range of ticks. If a view cannot distinguish two entries with the same key, it
+/// can show only one of them.
 pub(crate) trait Extent: Copy {
     type Key: Eq + Hash;
 
@@ -68,12 +68,11 @@ impl Extent for Arrow {
     }
 }
 
+/// A view draws all waits for a lock in one row.
 impl Extent for WaitSpan {
-    type Key = u32;
+    type Key = ();
 
-    fn key(&self) -> u32 {
-        self.context.0
-    }
+    fn key(&self) {}
 
     fn first(&self) -> u64 {
         self.from.ticks
@@ -118,9 +117,9 @@ struct Block<T> {
     /// The ticks of its entries.
     first: u64,
     last: u64,
-    /// Those entries that can be distinguished at this `resolution`.
-    thinned: Vec<T>,
-    resolution: u64,
+    /// The thinned lists, beginning with the longest: resolutions, and those entries that can be
+    /// distinguished at them.
+    thinned: Vec<(u64, Vec<T>)>,
     entries: Entries<T>,
 }
 
@@ -140,19 +139,26 @@ impl<T: Extent> Block<T> {
     fn new(entries: Vec<T>) -> Self {
         let first = entries.iter().map(T::first).min().unwrap_or(0);
         let last = entries.iter().map(T::last).max().unwrap_or(0);
-        // The parts end at the latest beginning, because a few long entries can end much later than
-        // all others.
+        // Divide only the time up to the latest beginning into parts, because a few long entries
+        // can end much later than all others.
         let begin = entries.iter().map(T::first).max().unwrap_or(0);
-        let resolution = (begin - first) / PARTS;
-        let thinned = distinct(entries.iter(), &(0..u64::MAX), resolution);
-        Self { first, last, thinned, resolution, entries: Entries::Memory(entries) }
+        let mut thinned: Vec<(u64, Vec<T>)> = Vec::with_capacity(PARTS.len());
+        for parts in PARTS {
+            let resolution = (begin - first) / parts;
+            let all = thinned.last().map_or(&entries, |(_, list)| list);
+            thinned.push((resolution, distinct(all.iter(), &(0..u64::MAX), resolution)));
+        }
+        // A list with most of the entries saves little.
+        thinned.retain(|(_, list)| 2 * list.len() <= entries.len());
+        Self { first, last, thinned, entries: Entries::Memory(entries) }
     }
 }
 
 impl<T: Extent> Sample<T> {
     /// Adds an entry.
     pub(super) fn push(&mut self, entry: T) {
-        let is_kept = self.added.is_multiple_of(self.stride);
+        // The stride is a power of two, so this needs no division.
+        let is_kept = self.added & (self.stride - 1) == 0;
         self.added += 1;
         if !is_kept {
             return;
@@ -213,8 +219,8 @@ impl<T: Extent> Sample<T> {
         Ok(distinct.shown)
     }
 
-    /// Returns lists with at least the entries that overlap a range and can be distinguished at a
-    /// resolution.
+    /// Returns lists of entries. They contain all entries that overlap a range and can be
+    /// distinguished at a resolution, and possibly others.
     fn within<'s>(
         &'s self,
         range: &'s Range<u64>,
@@ -228,12 +234,16 @@ impl<T: Extent> Sample<T> {
             .blocks
             .iter()
             .filter(|block| block.first <= range.end && block.last >= range.start);
-        let lists = near.map(move |block| match &block.entries {
-            _ if block.resolution <= resolution => Ok(Cow::Borrowed(block.thinned.as_slice())),
-            Entries::Memory(entries) => Ok(Cow::Borrowed(entries.as_slice())),
-            Entries::Stored(record) => {
-                let entries = Vec::take(&mut pool.read(record)?.as_ref());
-                entries.map(Cow::Owned).ok_or_else(|| damaged("a list of entries is not valid"))
+        let lists = near.map(move |block| {
+            let thinned = block.thinned.iter().rev().find(|(at, _)| *at <= resolution);
+            match (thinned, &block.entries) {
+                (Some((_, entries)), _) | (None, Entries::Memory(entries)) => {
+                    Ok(Cow::Borrowed(entries.as_slice()))
+                }
+                (None, Entries::Stored(record)) => {
+                    let entries = Vec::take(&mut pool.read(record)?.as_ref());
+                    entries.map(Cow::Owned).ok_or_else(|| damaged("a list of entries is not valid"))
+                }
             }
         });
         lists.chain(std::iter::once(Ok(Cow::Borrowed(self.open.as_slice()))))
@@ -247,16 +257,15 @@ impl<T: Extent> Sample<T> {
 
 /// The sample of a stored summary. The entries of the blocks are further records of the pool.
 impl<T: Extent + Stored> Sample<T> {
-    /// Appends the sample to `out`, and the entries of its blocks to `further`, which contains
-    /// records after those of the pool.
+    /// Appends the sample to `out`, and the entries of its blocks to `further`. The records in
+    /// `further` follow those of the pool.
     pub(super) fn put(&self, pool: &Pool, further: &mut Vec<u8>, out: &mut Vec<u8>) {
         let Self { blocks, open, added, stride } = self;
         blocks.len().put(out);
-        for Block { first, last, thinned, resolution, entries } in blocks {
+        for Block { first, last, thinned, entries } in blocks {
             first.put(out);
             last.put(out);
             thinned.put(out);
-            resolution.put(out);
             let record = match entries {
                 Entries::Memory(entries) => {
                     let mut bytes = Vec::new();
@@ -281,13 +290,13 @@ impl<T: Extent + Stored> Sample<T> {
                 first: Stored::take(input)?,
                 last: Stored::take(input)?,
                 thinned: Stored::take(input)?,
-                resolution: Stored::take(input)?,
                 entries: Entries::Stored(Record::take(input).filter(|record| pool.has(record))?),
             });
         }
         sample.open = Stored::take(input)?;
         (sample.added, sample.stride) = (Stored::take(input)?, Stored::take(input)?);
-        (sample.added >= sample.kept() as u64).then_some(sample)
+        let is_sound = sample.stride.is_power_of_two() && sample.added >= sample.kept() as u64;
+        is_sound.then_some(sample)
     }
 }
 
@@ -309,7 +318,7 @@ struct Distinct<'a, T: Extent> {
     range: &'a Range<u64>,
     resolution: u64,
     shown: Vec<T>,
-    /// For each key, the first tick at which another short entry can be shown.
+    /// For each key, the earliest beginning of the next short entry that can be shown.
     free: HashMap<T::Key, u64, RandomState>,
 }
 
@@ -369,9 +378,12 @@ mod tests {
         let entries = [(1, 0, 1), (1, 3, 4), (2, 4, 5), (1, 5, 99), (1, 10, 12)].map(wait);
         let at = |resolution| distinct(entries.iter(), &(0..100), resolution);
         assert_eq!(at(0), entries);
-        assert_eq!(at(10), [entries[0], entries[2], entries[3], entries[4]]);
-        assert_eq!(at(100), [entries[0], entries[2]]);
+        assert_eq!(at(10), [entries[0], entries[3], entries[4]]);
+        assert_eq!(at(100), [entries[0]]);
         assert_eq!(distinct(entries.iter(), &(6..9), 0), [entries[3]]);
+        let marks = [(1, 0), (1, 3), (2, 4), (1, 10)].map(|(context, at)| mark(context, at));
+        let shown = distinct(marks.iter(), &(0..100), 10);
+        assert_eq!(shown, [marks[0], marks[2], marks[3]]);
     }
 
     #[test]

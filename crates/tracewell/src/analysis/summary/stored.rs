@@ -47,17 +47,17 @@ impl Parts {
 }
 
 /// A stored summary consists of two parts: the records of its rows, and all other bytes, which this
-/// code writes and reads. They contain what [`Summary::tracks`] returns. They do not contain
-/// findings, reasons and figures: these lists are empty after reading.
+/// code writes and reads. They contain what [`Summary::tracks`] returns. They contain no findings,
+/// reasons or figures: these lists are empty after reading.
 impl Summary {
-    /// Returns the number of bytes of the records, without those that [`Self::put`] returns.
+    /// Returns the length of the records in bytes, not including the records that [`Self::put`]
+    /// returns.
     pub(crate) fn records(&self) -> u64 {
         self.parts.pool.length()
     }
 
-    /// Writes the records to a file, and then `rest`, which begins with the records that
-    /// [`Self::put`] returns. `opener` returns the file if the records have not been moved to a
-    /// file yet.
+    /// Writes the records to a file, and then `rest`. `rest` begins with the records that
+    /// [`Self::put`] returns. If the records are not in a file yet, `opener` supplies the file.
     pub(crate) fn store(
         &self,
         rest: &[u8],

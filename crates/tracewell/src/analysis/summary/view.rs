@@ -65,15 +65,15 @@ struct View<'a, S> {
     range: &'a Range<u64>,
     resolution: u64,
     shown: Vec<Change<S>>,
-    /// The combined states that have not been shown, their beginning, and their total length.
+    /// The combined states that have not been shown yet, their beginning, and their total length.
     sum: Sum,
     from: Position,
     length: u64,
     /// True if the change after the range has been shown.
     is_complete: bool,
-    /// For each level, the segment that was read last: its number and its sums.
+    /// For each level, the most recently read segment: its number and its sums.
     sums: Vec<Option<(usize, Rc<Level>)>>,
-    /// The segment of blocks that was read last.
+    /// The most recently read segment of blocks: its number and its blocks.
     blocks: Option<(usize, Rc<Blocks>)>,
 }
 
@@ -103,8 +103,8 @@ impl<S: RowState> View<'_, S> {
         self.block(blocks.block(index), end)
     }
 
-    /// Adds a part if it is short enough. `sums` are those of its segment. Returns the end of a
-    /// part that is too long, and `None` if nothing remains to be done.
+    /// Adds a part if it is short enough. `sums` are the sums of its segment. If the part is too
+    /// long, returns its end instead, and the caller divides the part.
     fn summed(&mut self, sums: &Level, number: usize, part: usize) -> Option<Position> {
         let index = part % SEGMENT;
         let from = sums.from[index];
@@ -161,14 +161,14 @@ impl<S: RowState> View<'_, S> {
 
     /// Returns true if a part is so short that it is combined with its neighbours.
     ///
-    /// A part after the range is never combined: the view needs its first change, and sums do not
-    /// contain the state of this change.
+    /// A part after the range is never combined, because the view needs the state at its first
+    /// change, and sums do not contain this state.
     fn combines(&self, from: Position, end: Position) -> bool {
         let is_short = end.ticks.saturating_sub(from.ticks) <= self.resolution;
         self.resolution > 0 && is_short && !self.is_after(from)
     }
 
-    /// Adds the shares of a part to the combined states.
+    /// Adds the shares of a part to the states that are shown combined.
     fn combine(&mut self, from: Position, end: Position, shares: &[Share]) {
         self.make_room(from, end.ticks.saturating_sub(from.ticks));
         shares.iter().for_each(|share| self.add(share.state, share.ticks));
@@ -222,8 +222,8 @@ impl<S: RowState> View<'_, S> {
         from.ticks > self.range.end
     }
 
-    /// Shows the combined states if they would be too long together with another state of this
-    /// length.
+    /// Makes room for a further part of this length among the combined states. If they would become
+    /// too long, shows the states combined so far.
     fn make_room(&mut self, at: Position, length: u64) {
         if self.length.saturating_add(length) > self.resolution {
             self.show_sum();
@@ -237,12 +237,14 @@ impl<S: RowState> View<'_, S> {
     /// Shows the combined states, one after the other.
     fn show_sum(&mut self) {
         let Position { mut ticks, seq } = self.from;
-        for Share { state, ticks: length } in std::mem::take(&mut self.sum).shares() {
+        let mut sum = std::mem::take(&mut self.sum);
+        for Share { state, ticks: length } in sum.drain() {
             if length > 0 {
                 self.show(Position { ticks, seq }, self.state(state));
                 ticks += length;
             }
         }
+        self.sum = sum;
         self.length = 0;
     }
 
@@ -274,7 +276,7 @@ mod tests {
         }
     }
 
-    /// Returns a row and its summary. Each change is given by the length of the previous state, and
+    /// Returns a row and its summary. Each change consists of the length of the previous state, and
     /// the new state.
     fn rows(changes: &[(u64, u8)]) -> (Row<u8>, SummaryRow<u8>, u64, Pool) {
         let mut ticks = 0;
@@ -311,8 +313,8 @@ mod tests {
         assert_eq!(states.map(|state| row.number(state)), [0, 1, 0, 2, 1, 1, 0]);
     }
 
-    /// The first state after the range is in another block, whose sum names a different state of
-    /// the same class. That state is the one in which the range ends.
+    /// The first state after the range is in another block. The sum of that block names a different
+    /// state of the same class, which is the state in which the range ends.
     #[test]
     fn the_last_state_of_a_view_ends_where_it_ends_in_the_trace() {
         let first_block = (0..BLOCK as u8).map(|index| (10, if index % 2 == 0 { 0 } else { 4 }));

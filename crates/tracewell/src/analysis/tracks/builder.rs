@@ -34,7 +34,10 @@ impl TrackBuilder {
     /// Creates a builder that also derives these figures; see [`Tracks::figures`].
     pub fn with_figures(wanted: Wanted) -> Self {
         Self {
-            scheduling: Scheduling::with_moments(wanted, Builder::default()),
+            scheduling: Scheduling::with_moments(
+                wanted,
+                Builder { inversions: Some(Inversions::default()), ..Builder::default() },
+            ),
             machines: Some(MachineTrackBuilder::new(MAX_ENTRIES)),
         }
     }
@@ -43,6 +46,13 @@ impl TrackBuilder {
     #[must_use]
     pub fn without_machines(self) -> Self {
         Self { machines: None, ..self }
+    }
+
+    /// Omits the findings of priority inversion. This saves their cost.
+    #[must_use]
+    pub(in crate::analysis) fn without_inversions(mut self) -> Self {
+        self.scheduling.moments_mut().inversions = None;
+        self
     }
 
     /// Passes on the parts of tracks that later events cannot change, and removes them from the
@@ -64,7 +74,7 @@ impl TrackBuilder {
             settled.waits(index, track.waits.drain(..));
             entries -= track.holder.changes().len();
         }
-        // A gap also ends waits, which `entries` does not count.
+        // A gap also ends waits. `builder.entries` does not count these.
         builder.entries = builder.entries.saturating_sub(entries as u64);
         builder.marks.drain(..).for_each(|mark| settled.mark(mark));
         builder.arrows.drain(..).for_each(|arrow| settled.arrow(arrow));
@@ -90,7 +100,7 @@ impl TrackBuilder {
         let jobs = builder.jobs.finish();
         Tracks {
             span: trace.span,
-            findings: builder.inversions.finish(&jobs, builder.cores.len()),
+            findings: builder.inversions.unwrap_or_default().finish(&jobs, builder.cores.len()),
             cores: builder.cores,
             contexts,
             jobs,
@@ -135,29 +145,40 @@ struct EventFacts {
     offset: u64,
     /// True if the meaning depends on the value.
     has_cases: bool,
+    /// True if the event begins a call in which a context can wait.
+    waits_in: bool,
 }
 
 impl EventFacts {
     fn of(schema: &Schema, id: u32) -> Self {
-        let means = schema.event(id).means;
+        let event = schema.event(id);
+        let means = event.means;
         Self {
             meaning: means.map(|means| means.meaning),
             object: means.and_then(|means| means.object),
             value: means.and_then(|means| means.value),
             offset: means.map_or(0, |means| means.offset),
             has_cases: means.is_some_and(|means| means.cases[0].is_some()),
+            waits_in: event.details.waits_in.is_some(),
         }
     }
 
-    /// Returns the meaning and the value of an event; `None` if the event has no meaning.
+    /// Returns the meaning of an event.
     #[inline]
-    fn read(&self, event: Event<'_>) -> Option<(Meaning, Option<u64>)> {
-        let meaning = match self.has_cases {
-            true => event.means()?.meaning,
-            false => self.meaning?,
-        };
-        let value = self.value.and_then(|index| event.argument(index));
-        Some((meaning, value.map(|value| value.wrapping_add(self.offset))))
+    fn meaning(&self, event: Event<'_>) -> Option<Meaning> {
+        if self.has_cases { Some(event.means()?.meaning) } else { self.meaning }
+    }
+
+    /// Returns the key of the object of an event.
+    #[inline]
+    fn object(&self, event: Event<'_>) -> Option<u64> {
+        event.argument(self.object?)
+    }
+
+    /// Returns the value of an event.
+    #[inline]
+    fn value(&self, event: Event<'_>) -> Option<u64> {
+        Some(event.argument(self.value?)?.wrapping_add(self.offset))
     }
 }
 
@@ -171,7 +192,8 @@ struct Builder {
     contexts: Contexts,
     jobs: Jobs,
     locks: Locks,
-    inversions: Inversions,
+    /// `None` if inversions are not wanted.
+    inversions: Option<Inversions>,
     marks: Vec<Mark>,
     arrows: Vec<Arrow>,
     gaps: Vec<Gap>,
@@ -197,12 +219,12 @@ impl Moments for Builder {
             return self.mark(event.row.context, event.id(), at);
         }
         let facts = *self.facts.of_schema(&event.trace.schema).get(event.id(), EventFacts::of);
-        let Some((meaning, value)) = facts.read(event) else {
+        let Some(meaning) = facts.meaning(event) else {
             // The context continues, so its earlier request was granted.
             return self.continues(event);
         };
         match meaning {
-            Meaning::InterruptEnter => self.interrupt(event.cpu(), value),
+            Meaning::InterruptEnter => self.interrupt(event.cpu(), facts.value(event)),
             Meaning::Mark | Meaning::Value | Meaning::DeadlineMissed | Meaning::WcetExceeded => {
                 self.mark(subject.unwrap_or(event.row.context), event.id(), at);
             }
@@ -214,7 +236,7 @@ impl Moments for Builder {
                 let by = event.context().filter(|by| by.kind == ContextKind::Thread);
                 self.contexts.ready(subject, at, by.map(|_| event.row.context));
             }
-            Meaning::Blocks => self.contexts.blocks(subject, at, value),
+            Meaning::Blocks => self.contexts.blocks(subject, at, facts.value(event)),
             Meaning::Complete => self.contexts.becomes(subject, at, State::Done),
             Meaning::Yields | Meaning::SliceExpired => {
                 self.contexts.becomes(subject, at, State::Preempted);
@@ -223,26 +245,23 @@ impl Moments for Builder {
             // Use the object of the event, because its subject may be the context that deletes the
             // object.
             Meaning::Delete => {
-                let object = facts.object.and_then(|index| event.argument(index));
-                let named = object.and_then(|key| event.trace.contexts.find(key));
+                let named = facts.object(event).and_then(|key| event.trace.contexts.find(key));
                 named.into_iter().for_each(|gone| self.contexts.deleted(gone, at));
             }
             meaning if asks(meaning) => {
-                let key = facts.object.and_then(|index| event.argument(index));
-                let request = Some(meaning);
+                let (request, key) = (Some(meaning), facts.object(event));
                 let asked = Reason { request, key, ..Reason::default() };
                 self.contexts.asks(subject, Some(asked));
-                if event.kind().details.waits_in.is_some() {
+                if facts.waits_in {
                     self.contexts.calls(subject, Some(asked));
                 }
             }
             Meaning::PriorityChange | Meaning::Inherit | Meaning::Runs => {}
             meaning => {
-                let waits_in = event.kind().details.waits_in;
-                if meaning == Meaning::Return || waits_in.is_some() {
+                if meaning == Meaning::Return || facts.waits_in {
                     let (request, key) = (Some(Meaning::Call), Some(u64::from(event.id())));
-                    let call = waits_in.map(|_| Reason { request, key, ..Reason::default() });
-                    self.contexts.calls(subject, call);
+                    let call = Reason { request, key, ..Reason::default() };
+                    self.contexts.calls(subject, facts.waits_in.then_some(call));
                 }
                 self.continues(event);
             }
@@ -274,12 +293,16 @@ impl Moments for Builder {
         if self.has_room() {
             self.contexts.wait_ended(wait, at);
             self.entries += u64::from(self.locks.wait_ended(wait, at));
-            self.entries += u64::from(self.inversions.wait_ended(wait, at));
+            if let Some(inversions) = &mut self.inversions {
+                self.entries += u64::from(inversions.wait_ended(wait, at));
+            }
         }
     }
 
     fn inverted(&mut self, task: ContextId, runs: ContextId, ticks: u64) {
-        self.inversions.charge(task, runs, ticks);
+        if let Some(inversions) = &mut self.inversions {
+            inversions.charge(task, runs, ticks);
+        }
     }
 
     fn locked(&mut self, task: ContextId, key: u64, kind: Option<u32>, at: Position) {
@@ -316,6 +339,7 @@ impl Moments for Builder {
         if let Some(gone) = before.task().filter(|gone| now.task() != Some(*gone)) {
             self.contexts.loses(gone, cpu, at);
         }
+        // An arrow of a wake-up ends where the woken context first gets a core.
         if let Some(task) = now.task() {
             let (of, in_interrupt) = (now.now().of, now.in_interrupt());
             if let Some((from, from_context)) = self.contexts.gets(task, cpu, at, of, in_interrupt)
@@ -334,10 +358,11 @@ impl Moments for Builder {
             events: loss.and_then(|loss| loss.events),
             cause: loss.map(|loss| loss.cause),
         });
+        // No state before the gap is certain after it.
         self.contexts.gap(from);
         self.jobs.gap();
         self.locks.gap(from);
-        self.inversions.gap();
+        self.inversions.iter_mut().for_each(Inversions::gap);
         self.interrupts.iter_mut().for_each(Vec::clear);
         for core in &mut self.cores {
             self.entries += u64::from(core.set(from, Occupant::Unknown));
@@ -365,7 +390,7 @@ impl Builder {
         self.entries += 1;
     }
 
-    /// Stores that the context which recorded an event continues to run.
+    /// Stores that the context of an event continues to run.
     fn continues(&mut self, event: Event<'_>) {
         if event.context().is_some_and(|context| context.kind == ContextKind::Thread) {
             self.contexts.asks(event.row.context, None);
@@ -385,6 +410,7 @@ impl Builder {
     fn occupant(&mut self, cpu: u16, now: &Running<OnBehalf>, idle: bool) -> Occupant {
         let depth = usize::try_from(now.depth()).unwrap_or(usize::MAX);
         if let Some(open) = self.interrupts.get_mut(usize::from(cpu)) {
+            // Deeper interrupts have ended, possibly without an event.
             open.truncate(depth);
         }
         if now.in_interrupt() {

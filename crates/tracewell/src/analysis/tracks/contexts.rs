@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::{Position, Reason, Row, Settled, State};
+use crate::analysis::key_slots::KeySlots;
 use crate::analysis::scheduling::Wait;
 use crate::model::{ContextId, MaybeContext, Meaning};
 
@@ -16,7 +17,7 @@ struct Context {
     core: Option<u16>,
     /// Its latest request, until another event shows that the request was granted.
     asked: Option<Reason>,
-    /// The call in which it can wait, until the call returns.
+    /// The call that it has entered and in which it can wait; `None` after the call returns.
     call: Option<Reason>,
     /// The state that the context will have when it loses the processor, if an event has announced
     /// this state.
@@ -31,6 +32,8 @@ pub(super) struct Contexts {
     list: Vec<Context>,
     reasons: Vec<Reason>,
     by_reason: HashMap<Reason, u32, RandomState>,
+    /// The latest results of `by_reason`.
+    recent: KeySlots<Reason, u32>,
     /// Number of changes of all rows.
     pub(super) changes: u64,
 }
@@ -40,11 +43,18 @@ pub(super) struct Contexts {
 pub(super) type Cause = (Position, Option<ContextId>);
 
 impl Contexts {
+    #[inline]
     fn at(&mut self, id: ContextId) -> &mut Context {
         if id.index() >= self.list.len() {
-            self.list.resize_with(id.index() + 1, Context::default);
+            self.grow(id);
         }
         &mut self.list[id.index()]
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, id: ContextId) {
+        self.list.resize_with(id.index() + 1, Context::default);
     }
 
     fn set(&mut self, id: ContextId, at: Position, state: State) {
@@ -53,10 +63,13 @@ impl Contexts {
     }
 
     fn blocked(&mut self, reason: Reason) -> State {
-        let next = self.reasons.len() as u32;
-        State::Blocked(*self.by_reason.entry(reason).or_insert_with(|| {
-            self.reasons.push(reason);
-            next
+        let Self { reasons, by_reason, recent, .. } = self;
+        let number = reason.key.unwrap_or(0) ^ reason.code.unwrap_or(0);
+        State::Blocked(recent.get(number, reason, || {
+            *by_reason.entry(reason).or_insert_with(|| {
+                reasons.push(reason);
+                reasons.len() as u32 - 1
+            })
         }))
     }
 
@@ -139,7 +152,7 @@ impl Contexts {
     pub(super) fn wait_began(&mut self, wait: &Wait) {
         let request = if wait.is_mutex { Meaning::Lock } else { Meaning::Wait };
         let Wait { key, kind, owner, .. } = *wait;
-        // An earlier event may have contained the code of the state.
+        // Keep the code of the state if an earlier event contained it.
         let code = match self.at(wait.task).next {
             Some(State::Blocked(index)) => self.reasons.get(index as usize).and_then(|r| r.code),
             _ => None,

@@ -39,6 +39,7 @@ impl Jobs {
                 self.list.push(Job { context, from: at, until: None, missed: None });
             }
             JobChange::Done => {
+                // The jobs of a task complete in the order of their releases.
                 let done = pending.pop_front().and_then(|index| self.list.get_mut(index));
                 done.into_iter().for_each(|job| job.until = Some(at));
             }

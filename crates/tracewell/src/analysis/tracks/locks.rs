@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::{Position, Row};
+use crate::analysis::key_slots::KeySlots;
 use crate::analysis::scheduling::Wait;
 use crate::model::ContextId;
 
@@ -68,17 +69,23 @@ type Name = (bool, Option<u32>, u64);
 pub(super) struct Locks {
     list: Vec<LockTrack>,
     by_name: HashMap<Name, usize, RandomState>,
+    /// The latest results of `by_name`.
+    recent: KeySlots<Name, usize>,
     open: Vec<Wait>,
 }
 
 impl Locks {
-    fn at(&mut self, (is_mutex, kind, key): Name) -> &mut LockTrack {
-        let index = *self.by_name.entry((is_mutex, kind, key)).or_insert_with(|| {
-            let (holder, waits) = (Row::default(), Vec::new());
-            self.list.push(LockTrack { key, kind, is_mutex, holder, waits });
-            self.list.len() - 1
+    fn at(&mut self, name: Name) -> &mut LockTrack {
+        let Self { list, by_name, recent, .. } = self;
+        let (is_mutex, kind, key) = name;
+        let index = recent.get(key, name, || {
+            *by_name.entry(name).or_insert_with(|| {
+                let (holder, waits) = (Row::default(), Vec::new());
+                list.push(LockTrack { key, kind, is_mutex, holder, waits });
+                list.len() - 1
+            })
         });
-        &mut self.list[index]
+        &mut list[index]
     }
 
     /// Stores the holder of a mutex. Returns true if it added a change to the row.

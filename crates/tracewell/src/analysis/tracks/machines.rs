@@ -9,7 +9,7 @@ use super::{Arrow, ArrowKind, Position, Row};
 use crate::analysis::machines::{
     Figures, Handovers, Level, Machine, MachineMoments, Machines, Named, Passed,
 };
-use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
+use crate::model::{Batch, Flow, Loss, Sink, Trace};
 
 /// The level of a queue, a pool or a semaphore over time.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub struct MachineTrackBuilder {
 
 impl MachineTrackBuilder {
     /// Creates a builder of tracks with at most `max` entries: changes, steps and messages. The
-    /// tracks of spans have at most `max` further changes.
+    /// tracks of spans have at most `max` changes in addition.
     pub fn new(max: u64) -> Self {
         let builder = MachineBuilder { max, ..MachineBuilder::default() };
         Self {
@@ -106,11 +106,8 @@ impl MachineTrackBuilder {
 
 impl Sink for MachineTrackBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        for row in batch.events() {
-            if let Some((sent, taken)) = self.handovers.take(Event::new(trace, &row)) {
-                self.machines.moments().message(sent, taken);
-            }
-        }
+        let moments = self.machines.moments();
+        self.handovers.take(trace, batch, |sent, taken| moments.message(sent, taken));
         self.spans.events(trace, batch)?;
         self.machines.events(trace, batch)
     }

@@ -14,9 +14,9 @@
 //! | `settled` | passes on finished parts of tracks before the end of the trace |
 //!
 //! Tracks are derived from the same moments as the figures of [`super::scheduling::Scheduling`] and
-//! [`super::machines::Machines`]. So for the whole trace, sums over a track equal these figures:
-//! the time in [`State::Running`] is the execution time of a context, and the lengths of [`Job`]s
-//! are its response times.
+//! [`super::machines::Machines`]. So over the whole trace, the times in a track add up to these
+//! figures: the time in [`State::Running`] is the execution time of a context, and the lengths of
+//! [`Job`]s are its response times.
 //!
 //! If a trace shows only which context recorded an event
 //! ([`Processor::Recorders`](crate::model::Processor::Recorders)), no states are known, so there
@@ -131,15 +131,14 @@ pub struct Mark {
     pub at: Position,
     /// The context that the event concerns.
     pub context: ContextId,
-    /// Its event id.
+    /// The id of the event in the schema.
     pub id: u32,
 }
 
 /// Kind of an arrow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrowKind {
-    /// An arrow from the event that made a context ready to the event at which this context got the
-    /// processor.
+    /// An arrow from the event that made a context ready, to the event that gave it the processor.
     WakeUp,
     /// An arrow from a context that waits for a mutex to the mutex's holder.
     WaitsFor,
@@ -159,7 +158,7 @@ pub struct Arrow {
     pub from_context: Option<ContextId>,
     /// Position of the effect.
     pub to: Position,
-    /// The affected context.
+    /// The context that became ready, is waited for, or took the message.
     pub to_context: ContextId,
 }
 

@@ -15,7 +15,7 @@ pub struct Change<S> {
     pub state: S,
 }
 
-/// A time with one state.
+/// An interval with one state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span<S> {
     /// The event that began it.

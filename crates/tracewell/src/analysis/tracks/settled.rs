@@ -1,4 +1,4 @@
-//! The interface through which finished parts of tracks leave the builder while it continues.
+//! The interface through which the builder delivers finished parts of tracks while it continues.
 
 use super::{Arrow, Change, Holder, Mark, Occupant, State, WaitSpan};
 use crate::model::ContextId;

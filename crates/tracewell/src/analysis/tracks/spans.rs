@@ -1,4 +1,5 @@
-//! Tracks of the spans of instrumented programs: the spans in which each thread is at every time.
+//! Tracks of the spans of instrumented programs. They show the spans in which each thread is at any
+//! time.
 //!
 //! A thread can enter a span within another span, so spans are nested. There is a track for each
 //! depth. A thread can leave an outer span before an inner one. Then the outer track is empty, and
@@ -110,6 +111,7 @@ impl SpanTrackBuilder {
 
 impl Sink for SpanTrackBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        // Most traces have no spans. Skip the loop over their events.
         if !trace.program_spans.are_recorded() {
             return Flow::Continue(());
         }

@@ -134,6 +134,7 @@ impl Parser<'_> {
             None => self.step(body),
         };
         let ended = read.and_then(|()| self.statement_end());
+        // Continue with the next statement, so that one run reports all errors.
         if ended.is_err() {
             self.skip_statement();
         }

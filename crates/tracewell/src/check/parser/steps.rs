@@ -124,7 +124,7 @@ impl Parser<'_> {
             let back = self.tokens.position();
             self.tokens.skip_newlines();
             if !self.tokens.take_word("or") {
-                // The line ends belong to the statement, not to `either`.
+                // The line breaks belong to the statement, not to `either`.
                 self.tokens.go_back(back);
                 break;
             }

@@ -18,6 +18,7 @@ impl Parser<'_> {
             return Ok(None);
         };
         let start = self.tokens.span();
+        // The name of an event can be the word of a measure. What follows the word decides.
         let before = self.tokens.position();
         self.tokens.advance();
         if !self.is_figure() {
@@ -25,11 +26,13 @@ impl Parser<'_> {
             return Ok(None);
         }
         let (names, mut time) = self.names(measure)?;
+        // The period is an option of the analysis, so a task can have only one.
         if let (Measure::Jitter, [task], Some(period)) = (measure, &names[..], time) {
             let span = start.to(self.tokens.span_before());
             self.same_period(task, period, span)?;
         }
         let statistic = self.statistic(measure)?;
+        // Only loads are measured in windows.
         if measure == Measure::Load && self.tokens.take_word("in") {
             time = Some(self.nanoseconds()?);
         }
@@ -70,6 +73,8 @@ impl Parser<'_> {
                 if !names.is_empty() && !self.tokens.take_sign(",") {
                     break;
                 }
+                // The analysis must know these names before it reads events, so wildcards are not
+                // possible.
                 names.push(match measure {
                     Measure::Jitter | Measure::Between => self.exact_name()?,
                     _ => self.name()?,
@@ -81,6 +86,7 @@ impl Parser<'_> {
                 }
                 period = Some(self.nanoseconds()?);
             }
+            // Without enough names, the example below is more useful than an error about `)`.
             if names.len() >= least {
                 self.tokens.expect_sign(")")?;
             }
@@ -119,8 +125,7 @@ impl Parser<'_> {
         Ok(Name(name))
     }
 
-    /// Parses a name without wildcards. It is used for figures that are derived only for the given
-    /// name.
+    /// Parses a name without wildcards, for figures that are derived only for this name.
     fn exact_name(&mut self) -> Result<Name> {
         let span = self.tokens.span();
         let name = self.name()?;
@@ -137,8 +142,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Checks that all thresholds for the jitter of a task have the same period, because the task's
-    /// releases are compared with one period.
+    /// Checks that all thresholds for the jitter of a task have the same period: the task's
+    /// releases are compared with only one period.
     fn same_period(&mut self, task: &Name, period: u64, span: Span) -> Result<()> {
         let known = *self.periods.entry(task.as_str().to_owned()).or_insert(period);
         if known == period {

@@ -74,7 +74,7 @@ impl Run<'_, '_> {
             (ItemKind::Repeat { most, body, slots, .. }, StateKind::Repeat(rounds, round)) => {
                 self.offer_repeat((*most, body, slots.clone()), rounds, round, state.last)
             }
-            // The state always has the kind of its item.
+            // The state and its item always have the same kind.
             _ => Offer::No,
         }
     }
@@ -166,6 +166,7 @@ impl Run<'_, '_> {
             let Some((item, state)) = items.get(branch).zip(states.get_mut(branch)) else {
                 continue;
             };
+            // A branch without a state is complete.
             let offer = state.as_mut().map_or(Offer::No, |branch| self.offer(item, branch));
             match offer {
                 Offer::No => continue,
@@ -248,6 +249,7 @@ impl Run<'_, '_> {
 
     fn note_near(&mut self, pattern: &Pattern, miss: Miss) {
         let Miss::Condition(alternative, condition) = miss else { return };
+        // The first near miss explains a failure best, because the later ones follow from it.
         if self.shared.near.is_some() {
             return;
         }

@@ -13,7 +13,8 @@ use crate::source::Span;
 pub(in crate::check) enum DeadEnd {
     /// Another event occurred although this step had to be next.
     NotNext(Span),
-    /// The time limit of this step has expired. Contains its start in ticks, and its length.
+    /// The time limit of this step has expired. Contains the start of the limit in ticks, and its
+    /// length.
     Late(Span, u64, Bound),
 }
 
@@ -86,8 +87,8 @@ impl State {
         }
     }
 
-    /// Returns the reason why the item can no longer be completed. Returns `None` if it can be
-    /// completed or may end here.
+    /// Returns the reason why the item can no longer be completed. Returns `None` if the item can
+    /// still be completed, or may end here.
     pub(in crate::check) fn dead_end(&self, item: &Item, view: View<'_>) -> Option<DeadEnd> {
         // Return early if the event cannot affect the result, because this is the usual case and
         // most rules are long.
@@ -146,6 +147,7 @@ impl State {
     fn dead_sequence(&self, items: &[Item], view: View<'_>) -> Option<DeadEnd> {
         let (now, ahead) = items.split_first()?;
         let mut dead_end = self.dead(now, view)?;
+        // This item may end, so a later item can still accept an event.
         if self.can_end(now) {
             for item in ahead {
                 dead_end = Self::new(item, self.last).dead(item, view)?;

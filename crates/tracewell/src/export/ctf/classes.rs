@@ -206,6 +206,7 @@ fn fields(event: Event<'_>) -> Vec<(String, Type)> {
         }
         ContextDetail::Interrupted(_) => ("interrupted".to_owned(), Type::Hex { wide }),
     }));
+    // Arguments of user schemas can have equal names, and names that are no identifiers.
     let names = identifiers(fields.iter().map(|(name, _)| name.as_str()));
     names.into_iter().zip(fields.into_iter().map(|(_, kind)| kind)).collect()
 }
@@ -244,6 +245,7 @@ pub(super) fn put_arguments(out: &mut Vec<u8>, event: Event<'_>) {
     let wide = is_wide(event);
     let args = &event.kind().args;
     for (index, argument) in args.iter().enumerate() {
+        // The class of this shape has no field for an absent argument.
         let Some(value) = event.argument(index) else { continue };
         match field_type(event, index, argument.kind) {
             Type::Unsigned { wide } | Type::Hex { wide } => put_number(out, value, wide),
@@ -264,6 +266,7 @@ pub(super) fn put_arguments(out: &mut Vec<u8>, event: Event<'_>) {
         }
     }
     let words = unnamed(event);
+    // Further words are a sequence: a length, and numbers of 64 bits.
     let is_list = words.len() > MAX_WORDS;
     if is_list {
         put_length(out, words.len());
@@ -310,6 +313,7 @@ fn items(list: &[u8]) -> Items {
 fn put_list(out: &mut Vec<u8>, items: Items, list: &[u8]) {
     put_length(out, list_items(list).count());
     for item in list_items(list) {
+        // Items of several types are variants, and a selector precedes each variant.
         if items == Items::Mixed {
             out.push(selector(item));
         }

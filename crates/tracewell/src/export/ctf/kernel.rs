@@ -10,7 +10,7 @@
 //! Names, types and values are the same as in LTTng's kernel tracer, except that names of tasks are
 //! strings of any length. All events of the trace are written in addition to these events. The
 //! views cannot show an unknown state. So while the running task of a core is not known, the output
-//! shows a running thread with the name `unknown` and the largest number.
+//! shows a thread with the name `unknown` and the largest thread id.
 
 use std::io;
 
@@ -111,6 +111,7 @@ impl<'a> Imitation<'a> {
             let mut before = State::Unknown;
             changes.add(timeline.changes(row).filter_map(move |(at, state)| {
                 let was = std::mem::replace(&mut before, state);
+                // A task that loses its core is ready at once. This is no wake-up.
                 let had_processor =
                     matches!(was, State::Running(_) | State::Interrupted | State::Preempted);
                 let wakes = state == State::Ready && !had_processor;
@@ -209,6 +210,7 @@ impl<'a> Imitation<'a> {
         let changes = tracks.context(context).map_or(&[][..], |row| row.changes());
         let after = changes.partition_point(|change| change.at <= at);
         let state = after.checked_sub(1).map_or(State::Unknown, |last| changes[last].state);
+        // Linux calls a wait for a mutex an uninterruptible sleep.
         let is_lock = || tracks.reason(state).is_some_and(|r| r.request == Some(Meaning::Lock));
         match state {
             State::Running(_) | State::Interrupted | State::Preempted | State::Ready => {
@@ -266,6 +268,7 @@ impl Sink for Imitation<'_> {
                 task.priority = Some(priority);
             }
             self.writer.begin(trace);
+            // The changes up to this event precede it in the stream.
             Stop::on_error(self.write_until(event))?;
             Stop::on_error(self.writer.event(event))?;
         }

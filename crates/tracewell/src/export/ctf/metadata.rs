@@ -90,6 +90,7 @@ fn put_clock(text: &mut String, trace: &Trace, origin: &Origin<'_>) {
             if offset.is_some() { "TRUE" } else { "FALSE" },
         ),
     );
+    // Every stamp has 64 bits, so readers need not extend a counter that wraps.
     text.push_str(
         "typealias integer {\n\tsize = 64; align = 8; signed = false;\n\
          \tmap = clock.input.value;\n} := stamp;\n\n",
@@ -98,6 +99,7 @@ fn put_clock(text: &mut String, trace: &Trace, origin: &Origin<'_>) {
 
 fn put_stream(text: &mut String, trace: &Trace) {
     let mut keys = (0..).map_while(|id| trace.contexts.get(crate::model::ContextId(id)));
+    // Keys of a format are either addresses or numbers, so one decides the base.
     let key = if keys.any(|context| context.key_text.starts_with("0x")) { "x64" } else { "u64" };
     put(
         text,
@@ -179,6 +181,7 @@ fn put_field(text: &mut String, trace: &Trace, name: &str, kind: &Type) {
         Type::Unsigned { wide } => (unsigned(wide).to_owned(), None),
         Type::Hex { wide } => (if wide { "x64" } else { "x32" }.to_owned(), None),
         Type::Signed => ("i64".to_owned(), None),
+        // CTF does not allow an enumeration without labels.
         Type::Enum { table, word } if labels(trace, table, word).is_empty() => {
             (word_name(word).to_owned(), None)
         }
@@ -191,6 +194,7 @@ fn put_field(text: &mut String, trace: &Trace, name: &str, kind: &Type) {
     };
     match items {
         None => put(text, format_args!("{simple} {name};")),
+        // A sequence needs a field with its length before it.
         Some(()) => put(text, format_args!("u32 {0}; {simple} {name}[{0}];", length_of(name))),
     }
 }

@@ -74,7 +74,7 @@ const OPTIONS: &[OptionHelp] = &[
     OptionHelp {
         key: "uuid",
         value: "UUID",
-        help: "UUID of the trace; by default a random one, because readers join traces of one UUID",
+        help: "UUID of the trace; random by default, because readers join traces with equal UUIDs",
     },
 ];
 
@@ -113,6 +113,7 @@ fn write(
         environment: &environment,
         more_events: &more_events,
     };
+    // The event classes are complete only after the last event.
     let text = metadata(&trace, &origin, writer.classes());
     fs::write(folder.join("metadata"), text).map_err(ExportError::Write)?;
     writer.remark(&mut trace);

@@ -26,7 +26,7 @@ pub(super) enum Shape {
     Structure(Vec<(String, Self)>),
     /// The type of the elements; `None` if the array is empty.
     Array(Option<Box<Self>>),
-    /// A value that cannot have a type in CTF, as text in JSON.
+    /// A value without a type in CTF, which is written as JSON text.
     Json,
 }
 
@@ -65,6 +65,7 @@ pub(super) fn declaration(shape: &Shape, name: &str) -> String {
             (format!("struct {{ {} }}", fields.collect::<Vec<_>>().join(" ")), false)
         }
         Shape::Bytes => ("x8".to_owned(), true),
+        // An empty array can have any type of elements.
         Shape::Array(None) => ("u8".to_owned(), true),
         Shape::Array(Some(element)) => (element_type(element), true),
     };
@@ -136,12 +137,14 @@ fn shape_of(node: &Node<'_>) -> Option<Shape> {
         Node::Structure(fields) => {
             let names: Vec<_> =
                 fields.iter().map(|(name, _)| String::from_utf8_lossy(name)).collect();
+            // Fields of the metadata need unique identifiers.
             let names = identifiers(names.iter().map(|name| &**name));
             let shapes = fields.iter().map(|(_, field)| shape_of(field));
             Shape::Structure(names.into_iter().zip(shapes.collect::<Option<Vec<_>>>()?).collect())
         }
         Node::Array(elements) => {
             let mut shapes = elements.iter().map(shape_of);
+            // An empty array has no type of elements. It fits every other array.
             let Some(first) = shapes.next() else { return Some(Shape::Array(None)) };
             let element = shapes.try_fold(first?, |joined, shape| unified(joined, shape?));
             Shape::Array(Some(Box::new(element?)))

@@ -13,8 +13,8 @@ use crate::model::{
 };
 use crate::text::counted;
 
-/// The writer writes all streams to their files when they have more than this number of bytes in
-/// memory together.
+/// When the streams have more than this number of bytes in memory together, the writer writes all
+/// of them to their files.
 const MAX_BUFFERED: usize = 64 << 20;
 
 /// Maximum number of losses without an event between them. A further loss is added to the latest
@@ -112,8 +112,8 @@ impl Writer {
         Ok(self.imitated(event, place, id, |out| put_arguments(out, event))?)
     }
 
-    /// Writes an event in the context that recorded the event `of`. `place` is the core and the
-    /// time in ticks of the new event. `put` appends its arguments.
+    /// Writes an event in the context in which the event `of` was recorded. `place` is the core and
+    /// the time in ticks of the new event. `put` appends its arguments.
     pub(super) fn imitated(
         &mut self,
         of: Event<'_>,

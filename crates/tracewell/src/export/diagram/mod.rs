@@ -154,8 +154,8 @@ struct Builder<'a> {
     diagram: Diagram,
     /// The index of each participant in the diagram, by name.
     indices: HashMap<String, usize, RandomState>,
-    /// The indices of the steps that show expired timers whose messages have not been posted, by
-    /// owner and signal.
+    /// For each owner and signal, the index of the step that shows an expired timer whose message
+    /// has not been posted yet.
     expired: HashMap<(u64, u64), usize, RandomState>,
 }
 

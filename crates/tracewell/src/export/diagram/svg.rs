@@ -95,6 +95,7 @@ impl Svg {
     fn arrow(&mut self, y: usize, from: usize, to: usize, label: &str, hint: &str) {
         let (x, end) = (center(from), center(to));
         self.add(format_args!("<g><title>{}</title>", escaped(hint)));
+        // A message to the sender itself is a loop at the right of the sender's line.
         if from == to {
             let (out, above, below) = (x + 36, y - 6, y + 6);
             self.add(format_args!(
@@ -105,6 +106,7 @@ impl Svg {
                 escaped(&shortened(label, 16))
             ));
         } else {
+            // SVG cannot measure text here, so the room is estimated with a mean width of letters.
             let room = x.abs_diff(end) / LETTER;
             self.add(format_args!(
                 "<path d=\"M{x} {y}H{end}\" class=\"a\" marker-end=\"url(#e)\"/>\

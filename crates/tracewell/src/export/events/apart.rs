@@ -35,7 +35,7 @@ pub struct LossesApart<W, S> {
     format: EventFormat,
     events: S,
     begun: bool,
-    /// Number of the event after the last event that was passed on.
+    /// Number of the event that follows the last event passed on.
     next: u64,
 }
 

@@ -100,7 +100,7 @@ fn put_json(out: &mut TextBuffer, text: &[u8]) {
         }
         // JSON cannot express bytes that are not UTF-8.
         for byte in chunk.invalid() {
-            // The backslash is escaped, so that a parser returns `\xff` as text.
+            // The backslash is escaped, so a JSON parser returns `\xff` as text.
             out.text(format!("\\\\x{byte:02x}"));
         }
     }

@@ -1,7 +1,7 @@
 //! Writes the lines of events whose arguments are numbers. Keeps the parts of lines as text: for
 //! each context its core, key and priority, for each event id its number and name, and for each
-//! argument its name and value. `row` can write the same lines without kept texts, and writes all
-//! other lines.
+//! argument its name and value. `row` writes all other lines. It can also write these lines, but
+//! without kept texts.
 
 use std::io::Write;
 
@@ -24,7 +24,7 @@ pub(super) struct KeptLines {
     keys: LineKeys,
     seq: IncrementalRight<2>,
     events: KeptEvents,
-    /// The kept texts for the preemption threshold and for the interrupted thread.
+    /// The cached texts of the preemption threshold and of the interrupted thread.
     details: [KeptTexts; 2],
     describer: LineDescriber,
     /// The texts are valid for payloads with this layout.
@@ -57,7 +57,7 @@ struct KeptEvents {
 #[derive(Debug)]
 struct KeptEvent {
     head: WideText,
-    arguments: Vec<(Prefix, KeptTexts)>,
+    arguments: Vec<(KeptTexts, Prefix)>,
 }
 
 /// Maximum length of a line in bytes: keys and numbers, the texts of context and event id, and
@@ -91,16 +91,10 @@ impl KeptLines {
 }
 
 impl KeptEvents {
-    /// Prepares the parts of lines for an event id. Returns false if the lines of this id are
-    /// composed differently.
+    /// Prepares the parts of lines for an event id, unless the lines of this id do not consist of
+    /// such parts.
     #[cold]
-    fn prepare(
-        &mut self,
-        format: EventFormat,
-        plan: &EventPlan,
-        rows: &NumberRows<'_>,
-        id: u32,
-    ) -> bool {
+    fn prepare(&mut self, format: EventFormat, plan: &EventPlan, rows: &NumberRows<'_>, id: u32) {
         let Self { by_id, kept } = self;
         let make = || {
             let has_span = rows.trace().schema.event(id).instrumentation.span.is_some();
@@ -111,12 +105,14 @@ impl KeptEvents {
             let unnamed = plan.args.len()..rows.count();
             let unnamed = unnamed.map(|index| argument_plan(format, index, None, false));
             let prefixes = plan.args.iter().cloned().chain(unnamed);
-            let arguments: Vec<_> = prefixes.map(|prefix| (prefix, KeptTexts::default())).collect();
+            let digits = rows.trace().payload.digits();
+            let texts = |prefix: &Prefix| KeptTexts::of(prefix.number_form(format, digits));
+            let arguments: Vec<_> = prefixes.map(|prefix| (texts(&prefix), prefix)).collect();
             let head = WideText::new(&plan.head.bytes())?;
             *kept += 1;
             (arguments.len() == rows.count()).then_some(KeptEvent { head, arguments })
         };
-        by_id.get(id, make).is_some()
+        by_id.get(id, make);
     }
 }
 
@@ -172,13 +168,11 @@ impl<W: Write> EventWriter<W> {
         }
         let Some(context) = &context.kept else { return false };
         let trace = rows.trace();
-        if !matches!(events.by_id.find(row.id), Some(Some(_))) {
+        let Some(Some(event)) = events.by_id.find_mut(row.id) else {
             let plan = self.events.get(row.id, || event_plan(format, trace, row.id));
-            if !events.prepare(format, plan, rows, row.id) {
-                return false;
-            }
-        }
-        let Some(Some(event)) = events.by_id.find_mut(row.id) else { return false };
+            events.prepare(format, plan, rows, row.id);
+            return false;
+        };
         let mut line = self.lines.buffer().window();
         line.key(&keys.seq);
         seq.put(&mut line, rows.seq(&row));
@@ -194,7 +188,7 @@ impl<W: Write> EventWriter<W> {
         }
         line.wide(context);
         line.wide(&event.head);
-        for ((prefix, texts), number) in event.arguments.iter_mut().zip(&numbers) {
+        for ((texts, prefix), number) in event.arguments.iter_mut().zip(&numbers) {
             if !texts.put(&mut line, *number) {
                 keep_argument(text, (prefix, texts), (format, trace), *number);
                 if !put_unkept(&mut line, text) {
@@ -202,7 +196,7 @@ impl<W: Write> EventWriter<W> {
                 }
             }
         }
-        if let Some(detail) = rows.detail(&row) {
+        if let Some(detail) = row.detail {
             let (place, number) = match detail {
                 ContextDetail::PreemptionThreshold(threshold) => (0, u64::from(threshold)),
                 ContextDetail::Interrupted(key) => (1, key),

@@ -19,7 +19,7 @@ pub(super) struct Keys {
     pub(super) room: usize,
 }
 
-/// The form of a key whose value is absent.
+/// The output for a key without a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Absent {
     /// The key is omitted.

@@ -58,6 +58,7 @@ pub use columns::{ArgumentNames, ColumnError, Columns};
 use kept_lines::KeptLines;
 use keys::Keys;
 use plan::{ContextPlan, EventPlan, argument_plan};
+use slices::Parts;
 use times::Times;
 use values::Prefix;
 pub(in crate::export) use values::{count as argument_count, put_nested_json};
@@ -167,6 +168,7 @@ pub struct EventWriter<W> {
     decoded: bool,
     /// True if no lines are written for losses.
     without_losses: bool,
+    parts: Parts,
 }
 
 impl<W: Write> EventWriter<W> {
@@ -196,6 +198,7 @@ impl<W: Write> EventWriter<W> {
             times: Times::new(TimeForm::Relative),
             decoded: false,
             without_losses: false,
+            parts: Parts::default(),
         }
     }
 

@@ -138,8 +138,7 @@ pub(super) fn put_detail(
     put_key(room, format, value, event.trace.payload.digits()).done();
 }
 
-/// Ends a JSON line after the text: appends the fields of an instrumented program that depend on
-/// the event.
+/// Ends a JSON line after the text: appends the target and the span if they depend on the event.
 fn put_span(out: &mut TextBuffer, format: EventFormat, event: Event<'_>) {
     let site = event.kind().instrumentation.site.as_ref();
     let forwarded = site.is_some_and(|site| site.forwarded.is_some());

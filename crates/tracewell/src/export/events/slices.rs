@@ -5,9 +5,17 @@ use std::io::{self, Write};
 use super::EventWriter;
 use crate::model::{Columns, Sink, Slices, Trace};
 use crate::select::Listing;
-use crate::text::{TextBuffer, write_in_order};
+use crate::text::{TextBuffer, TextBuffers, write_in_order};
+
+/// The writers of the threads. They are kept between calls, because they contain the kept texts.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    parts: Vec<Part>,
+    buffers: TextBuffers,
+}
 
 /// The writer of one thread. The writer of the trace receives this thread's lines.
+#[derive(Debug)]
 struct Part {
     writer: EventWriter<io::Sink>,
     columns: Columns,
@@ -35,17 +43,19 @@ impl<W: Write> EventWriter<W> {
     /// # Errors
     /// Returns an error if writing fails.
     pub(super) fn write_slices(&mut self, trace: &Trace, slices: &dyn Slices) -> io::Result<()> {
-        let mut parts: Vec<_> = (0..slices.threads()).map(|_| self.part()).collect();
+        let Parts { mut parts, mut buffers } = std::mem::take(&mut self.parts);
+        parts.resize_with(slices.threads(), || self.part());
         write_in_order(
             slices.count(),
-            &mut parts,
+            (&mut parts, &mut buffers),
             |part, slice, text| part.put(trace, slices, slice, text),
             |text| self.lines.block(text),
         )?;
-        for part in parts {
+        for part in &parts {
             self.times.add(&part.writer.times);
         }
         self.times.resume(trace, slices.before(trace, slices.count()).ticks);
+        self.parts = Parts { parts, buffers };
         Ok(())
     }
 

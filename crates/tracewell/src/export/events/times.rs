@@ -12,8 +12,9 @@ pub(super) struct Times {
     form: Form,
     /// Nanoseconds of the previous event that was written.
     before: Option<u64>,
-    /// Two flags: an event was written, and the time of a written event was known.
+    /// True if an event was written.
     written: bool,
+    /// True if the time of a written event was known.
     is_known: bool,
 }
 

@@ -7,7 +7,7 @@ use super::escape::{escape_from, put_text};
 use crate::model::Event;
 use crate::model::schema::ArgumentKind;
 use crate::model::values::{self, ListItem, Nesting};
-use crate::text::{Literal, Reservation, TextBuffer, put_bytes, put_shown, put_signed};
+use crate::text::{Literal, NumberForm, Reservation, TextBuffer, put_bytes, put_shown, put_signed};
 
 /// Returns true if the text of an argument of this kind can contain more than digits.
 pub(super) fn is_more_than_digits(kind: ArgumentKind) -> bool {
@@ -28,6 +28,18 @@ pub(super) struct Prefix {
     pub(super) text: Literal,
     /// True if the value is a key, which is written in hexadecimal.
     pub(super) is_key: bool,
+}
+
+impl Prefix {
+    /// Returns the form of prefix and value together, or `None` if the prefix is too long.
+    pub(super) fn number_form(&self, format: EventFormat, digits: usize) -> Option<NumberForm> {
+        let before = self.text.bytes();
+        if self.is_key {
+            let quote = (format == EventFormat::JsonLines).then_some(b'"');
+            return NumberForm::hexadecimal(&before, digits, quote);
+        }
+        NumberForm::decimal(&before)
+    }
 }
 
 /// Appends the arguments of an event, each after its prefix.
@@ -192,7 +204,7 @@ fn put_list(out: &mut TextBuffer, format: EventFormat, list: &[u8], digits: usiz
     }
 }
 
-/// Appends a value, in JSON between quotes.
+/// Appends a value; in JSON, the value is in quotes.
 fn quoted(out: &mut TextBuffer, format: EventFormat, put: impl FnOnce(&mut TextBuffer)) {
     if format != EventFormat::JsonLines {
         return put(out);

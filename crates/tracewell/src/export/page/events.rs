@@ -7,7 +7,8 @@ use foldhash::fast::RandomState;
 use serde_json::{Value, json};
 
 use super::columns::{Column, Columns};
-use crate::model::{Event, Meaning, Trace};
+use crate::model::schema::Schema;
+use crate::model::{Arguments, Batch, Event, Meaning, PerId, Trace};
 use crate::text::{Describer, TextBuffer};
 
 /// Maximum number of events in a page.
@@ -49,8 +50,16 @@ pub(super) struct Events {
     buffer: TextBuffer,
     /// The first recorded priority of each context.
     priorities: Vec<Option<u16>>,
+    /// For each event id that blocks a context, the argument with the state code.
+    blocks: PerId<Option<usize>>,
     /// Names of the state codes that the kernel recorded.
     pub(super) codes: HashMap<u64, String, RandomState>,
+}
+
+/// Returns the argument with the state code, if events of an id block a context.
+fn state_code(schema: &Schema, id: u32) -> Option<usize> {
+    let means = schema.event(id).means.filter(|means| means.meaning == Meaning::Blocks);
+    means.and_then(|means| means.value)
 }
 
 impl Events {
@@ -61,22 +70,29 @@ impl Events {
         Self { count, text: vec![b' '; text], ..Self::default() }
     }
 
-    /// Stores the first priority of the event's context, and the name of the state code if the
-    /// event blocks a context. Also call this for events that the page does not list.
-    pub(super) fn note(&mut self, event: Event<'_>) {
-        let index = event.row.context.index();
-        if index >= self.priorities.len() {
-            self.priorities.resize(index + 1, None);
+    /// Stores the first priority of each context, and the name of each state code with which an
+    /// event blocks a context. Also call this for batches whose events the page does not list.
+    pub(super) fn note(&mut self, trace: &Trace, batch: &Batch<'_>) {
+        for (context, priority) in batch.columns.context.iter().zip(&batch.columns.priority) {
+            let index = context.index();
+            if index >= self.priorities.len() {
+                self.priorities.resize(index + 1, None);
+            }
+            if self.priorities[index].is_none() {
+                self.priorities[index] = priority.get();
+            }
         }
-        if self.priorities[index].is_none() {
-            self.priorities[index] = event.row.priority.get();
-        }
-        let means = event.kind().means.filter(|means| means.meaning == Meaning::Blocks);
-        let Some(argument) = means.and_then(|means| means.value) else { return };
-        let Some(code) = event.argument(argument) else { return };
-        if !self.codes.contains_key(&code) {
+        let arguments = Arguments::new(trace, batch);
+        let mut blocks = self.blocks.of_schema(&trace.schema);
+        for (row, id) in batch.columns.id.iter().enumerate() {
+            let Some(argument) = *blocks.get(*id, state_code) else { continue };
+            let Some(code) = arguments.get(row, argument) else { continue };
+            if self.codes.contains_key(&code) {
+                continue;
+            }
+            let Some(row) = batch.event(row) else { break };
             self.buffer.truncate(0);
-            self.describer.put_value(&mut self.buffer, event, argument);
+            self.describer.put_value(&mut self.buffer, Event::new(trace, &row), argument);
             self.codes.insert(code, self.buffer.as_text().into_owned());
         }
     }

@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 47] = [
+const MODULES: [&str; 49] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/live.js"),
     include_str!("../../../page/bounds.js"),
@@ -27,6 +27,8 @@ const MODULES: [&str; 47] = [
     include_str!("../../../page/elements.js"),
     include_str!("../../../page/svg.js"),
     include_str!("../../../page/paint.js"),
+    include_str!("../../../page/rectangles.js"),
+    include_str!("../../../page/pixels.js"),
     include_str!("../../../page/objects.js"),
     include_str!("../../../page/causes.js"),
     include_str!("../../../page/spans.js"),
@@ -133,6 +135,7 @@ fn joined(modules: &[&str]) -> String {
     for module in modules {
         let mut in_import = false;
         for line in module.lines() {
+            // An import may occupy several lines, up to the semicolon.
             in_import |= line.starts_with("import ");
             if in_import {
                 in_import = !line.ends_with(';');
@@ -168,6 +171,7 @@ fn put_base64(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
             let word = byte(0) << 16 | byte(1) << 8 | byte(2);
             for digit in 0..4 {
                 let value = word >> (18 - 6 * digit) & 0x3F;
+                // A group of n bytes has n + 1 digits. The rest are `=`.
                 line.push(if digit > group.len() { b'=' } else { DIGITS[value as usize] });
             }
         }

@@ -166,6 +166,7 @@ impl PageBuilder {
     fn payload(self, trace: &Trace, title: &str) -> Result<Vec<u8>, ExportError> {
         let Self { tracks, figures, events, selection, .. } = self;
         let Some(ticks) = events.ticks else { return Err(no_events(&selection, trace)) };
+        // Complete the tracks first, because the figures of machines refer to them.
         let tracks = tracks.finish(trace);
         let range = shown_range(trace, ticks, &selection);
         let mut columns = Columns::default();
@@ -180,6 +181,7 @@ impl PageBuilder {
             names: &names,
             machines: &machines,
             range: &range,
+            // The page contains all changes. Only the server thins them out.
             resolution: 0,
         };
         header["rows"] = shown.put(&mut columns);
@@ -207,9 +209,9 @@ impl Sink for PageBuilder {
         Stop::on_error(self.selection.check(trace).map_err(SinkError::not_possible))?;
         self.tracks.events(trace, batch)?;
         self.figures.events(trace, batch)?;
+        self.events.note(trace, batch);
         for row in batch.events() {
             let event = Event::new(trace, &row);
-            self.events.note(event);
             if self.selector.takes(event)? {
                 Stop::on_error(self.events.push(event).map_err(SinkError::not_possible))?;
             }

@@ -46,6 +46,7 @@ impl Rows {
         let all = row.changes();
         let first = all.partition_point(|change| change.at.ticks <= self.range.start);
         let last = all.partition_point(|change| change.at.ticks <= self.range.end);
+        // The change before the first one determines the state at the beginning of the range.
         let shown = &all[first.saturating_sub(1)..all.len().min(last + 1)];
         let start = self.changed;
         for Change { at, state } in shown {
@@ -160,7 +161,7 @@ mod tests {
         };
         let mut rows = Rows::new(0..99);
         // The part that begins at 10 and the part that begins at 100 have two changes each. The
-        // first one after 99 is the end.
+        // first change after 99 is the end.
         assert_eq!(rows.thinned(changes(&[11, 12, 95, 101, 105]), 10), (0, 3));
         assert_eq!(rows.thinned(changes(&[11, 12, 95, 101, 105]), 1), (3, 7));
     }

@@ -62,16 +62,16 @@ impl ServedBuilder {
         Self { is_large: true, ..Self::default() }
     }
 
-    /// Provides a file, to which the summary moves the parts that few views need, if there are many
-    /// of them. `opener` returns an empty file that can be read and written. If the file cannot be
-    /// opened or written, these parts stay in memory, and the builder fails when they reach 256
+    /// Provides a file. If the parts that few views need become many, the summary moves them to
+    /// this file. `opener` returns an empty file that can be read and written. If the file cannot
+    /// be opened or written, these parts stay in memory, and the builder fails when they reach 256
     /// MiB. [`LargePage::store`] completes the file.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.summary.spill_to(opener);
     }
 
-    /// Stops the collection of single events, because the page will load views, like the page of a
-    /// large trace. Call this as soon as it is probable that the trace has too many events, because
+    /// Stops collecting single events, because the page will load views, as the page of a large
+    /// trace does. Call this as soon as it is probable that the trace has too many events, because
     /// most of the reading time is spent on the texts of single events.
     pub fn use_views(&mut self) {
         if !self.is_large {
@@ -134,13 +134,12 @@ impl Sink for ServedBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.summary.events(trace, batch)?;
         self.figures.events(trace, batch)?;
+        self.events.note(trace, batch);
         for row in batch.events() {
-            let event = Event::new(trace, &row);
-            self.events.note(event);
             if self.is_large {
-                continue;
+                break;
             }
-            if let Err(error) = self.events.push(event) {
+            if let Err(error) = self.events.push(Event::new(trace, &row)) {
                 Stop::on_error(too_large(trace, error))?;
                 self.use_views();
             }

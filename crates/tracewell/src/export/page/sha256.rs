@@ -21,6 +21,7 @@ const START: [u32; 8] = [
 
 /// Returns the hash of a message.
 pub(super) fn sha256(message: &[u8]) -> [u8; 32] {
+    // The padding (section 5.1.1): a bit 1, zeros, and the length in bits as a number of 64 bits.
     let mut padded = message.to_vec();
     padded.push(0x80);
     padded.resize((padded.len() + 8).next_multiple_of(64) - 8, 0);
@@ -38,6 +39,7 @@ pub(super) fn sha256(message: &[u8]) -> [u8; 32] {
 
 fn compress(state: &mut [u32; 8], block: &[u8]) {
     let mut words = [0_u32; 64];
+    // FIPS 180-4, section 6.2.2, step 1: extend the 16 words of the block to 64 words.
     for (word, bytes) in words.iter_mut().zip(block.chunks_exact(4)) {
         *word = bytes.iter().fold(0, |word, byte| word << 8 | u32::from(*byte));
     }
@@ -47,6 +49,7 @@ fn compress(state: &mut [u32; 8], block: &[u8]) {
         let high = b.rotate_right(17) ^ b.rotate_right(19) ^ (b >> 10);
         words[t] = words[t - 16].wrapping_add(low).wrapping_add(words[t - 7]).wrapping_add(high);
     }
+    // Steps 2 and 3: 64 rounds with the working variables a to h.
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
     for (round, word) in ROUNDS.iter().zip(words) {
         let sum = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
@@ -58,6 +61,7 @@ fn compress(state: &mut [u32; 8], block: &[u8]) {
         (h, g, f, e) = (g, f, e, d.wrapping_add(first));
         (d, c, b, a) = (c, b, a, first.wrapping_add(second));
     }
+    // Step 4: add the result to the state.
     for (word, value) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
         *word = word.wrapping_add(value);
     }

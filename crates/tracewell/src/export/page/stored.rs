@@ -1,5 +1,5 @@
-//! The page of a large trace in a file, for a cache. Only the version of the program that wrote the
-//! file can read it.
+//! Stores the page of a large trace in a file, for a cache. Only the version of the program that
+//! wrote the file can read it.
 //!
 //! | bytes | content |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | … | the description, the facts, and the rest of the summary |
 //! | 8 | [`MAGIC`] |
 //! | 4 | [`FORM`], little-endian |
-//! | 4 | CRC-32 of everything between the records and [`MAGIC`], little-endian |
+//! | 4 | checksum of everything between the records and [`MAGIC`], little-endian |
 //! | 8 | number of bytes of the records, little-endian |
 //! | 8 | number of bytes between the records and [`MAGIC`], little-endian |
 //!
@@ -27,9 +27,9 @@ const MAGIC: &[u8; 8] = b"tw-page\n";
 
 /// The form of the bytes, and the version of the payload. Increment the first number whenever the
 /// form changes.
-const FORM: u32 = 3 << 16 | VERSION;
+const FORM: u32 = 4 << 16 | VERSION;
 
-/// Number of bytes at the end, from [`MAGIC`] on.
+/// Length in bytes of the end of a file, which begins with [`MAGIC`].
 const TAIL: usize = 32;
 
 stored_structs! {
@@ -63,9 +63,9 @@ impl Stored for Facts {
 
 impl LargePage {
     /// Writes the page to a file, from which [`Self::load`] restores it. `description` contains the
-    /// caller's own facts about the page. If the page uses a file of [`spill_to`], the page is
-    /// written to this file, otherwise to the file that `opener` returns. Returns false and writes
-    /// nothing if the page has more than `most` bytes.
+    /// caller's own facts about the page. The page is written to its file of [`spill_to`] if it has
+    /// one, otherwise to the file that `opener` returns. Returns false and writes nothing if the
+    /// page has more than `most` bytes.
     ///
     /// # Errors
     /// Returns the error of the file system.
@@ -105,6 +105,7 @@ impl LargePage {
         file.seek(SeekFrom::Start(records)).ok()?;
         let mut bytes = vec![0; usize::try_from(length).ok()?];
         file.read_exact(&mut bytes).ok()?;
+        // The tail contains version, lengths and checksum, so this comparison checks all of them.
         if found != tail(&bytes, records) {
             return None;
         }
@@ -120,7 +121,7 @@ impl LargePage {
     }
 }
 
-/// Returns the last bytes of a file in which `bytes` follow the records.
+/// Returns the last bytes of a file. Before them, the file contains the records and then `bytes`.
 fn tail(bytes: &[u8], records: u64) -> [u8; TAIL] {
     let mut tail = [0; TAIL];
     tail[..8].copy_from_slice(MAGIC);
@@ -152,7 +153,7 @@ mod tests {
         bytes
     }
 
-    /// Returns the number of bytes of the records of a stored page.
+    /// Returns the size in bytes of a stored page's records.
     fn records(bytes: &[u8]) -> usize {
         let place = bytes.len() - TAIL;
         let length = u64::from_le_bytes(bytes[place + 24..].try_into().unwrap());

@@ -27,13 +27,13 @@ pub(super) struct Names {
     pub(super) reasons: Value,
     /// The inversions, in the order of their beginnings.
     pub(super) inversions: Vec<Inversion>,
-    /// Number of ticks of the longest wait among them.
+    /// Ticks of the longest wait among `inversions`.
     pub(super) longest: u64,
     /// Views of all resolutions show the inversions with at least this number of ticks.
     pub(super) severe: u64,
 }
 
-/// Number of the most severe inversions; every view of their time shows these.
+/// Views of all resolutions show this number of inversions: the most severe ones.
 const SEVERE: usize = 1000;
 
 /// A wait during which a less urgent task ran although it did not hold the mutex.
@@ -48,12 +48,11 @@ pub(super) struct Inversion {
     pub(super) ticks: u64,
 }
 
+/// The page draws an inversion as a band over all rows.
 impl Extent for Inversion {
-    type Key = u32;
+    type Key = ();
 
-    fn key(&self) -> u32 {
-        self.context.0
-    }
+    fn key(&self) {}
 
     fn first(&self) -> u64 {
         self.from
@@ -78,14 +77,18 @@ impl Names {
             let ticks = wait.inverted_by_priority.or(wait.inverted).filter(|ticks| *ticks > 0)?;
             let identity = (wait.key, wait.kind, wait.is_mutex);
             let same = |lock: &LockTrack| (Some(lock.key), lock.kind, lock.is_mutex) == identity;
+            // Rows count from 1, because 0 means that the object has no row.
             let lock = tracks.locks.iter().position(same).map_or(0, |lock| lock as u64 + 1);
             let Waited { context, from, until, .. } = *wait;
             Some(Inversion { context, lock, from, until, ticks })
         });
         let mut inversions: Vec<_> = inverted.collect();
         inversions.sort_by_key(|inversion| (inversion.from, inversion.until));
+        // `inversions` uses the longest one to find those that reach into a range from before it.
         let lengths = inversions.iter().map(|inversion| inversion.until - inversion.from);
         let longest = lengths.max().unwrap_or(0);
+        // The largest ones are always shown. `severe` is the smallest of them; there is no need to
+        // sort.
         let mut ticks: Vec<_> = inversions.iter().map(|inversion| inversion.ticks).collect();
         let mild = ticks.len().checked_sub(SEVERE);
         let severe =
@@ -264,14 +267,17 @@ fn entries(tracks: &Tracks, messages: &[Arrow], range: &Range<u64>, columns: &mu
 fn inversions(names: &Names, range: &Range<u64>, resolution: u64, columns: &mut Columns) {
     let mut all: [Column; 5] = Default::default();
     let Names { inversions, longest, severe, .. } = names;
+    // An inversion that reaches into the range began at most `longest` ticks before it.
     let earliest = range.start.saturating_sub(*longest);
     let first = inversions.partition_point(|inversion| inversion.from < earliest);
     let last = inversions.partition_point(|inversion| inversion.from <= range.end);
     let near = inversions[first..last].iter();
+    // The resolution may merge mild inversions, but never severe ones.
     let (mild, severe) =
         (|of: &&Inversion| of.ticks < *severe, |of: &&Inversion| of.ticks >= *severe);
     let mut shown = distinct(near.clone().filter(mild), range, resolution);
     shown.extend(distinct(near.filter(severe), range, 0));
+    // The columns store differences, which need ascending beginnings.
     shown.sort_by_key(|inversion| (inversion.from, inversion.until));
     for inversion in shown {
         let [context, row, from, until, ticks] = &mut all;

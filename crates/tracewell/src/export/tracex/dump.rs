@@ -25,7 +25,7 @@ fn labels() -> Vec<String> {
 /// Ids below this number have a label in the list of popular services.
 const POPULAR_LABELS: u16 = 438;
 
-/// A trace and the other data for its dump.
+/// A trace, with the other data that its dump needs.
 pub(super) struct Dump<'a> {
     trace: &'a Trace,
     summaries: Vec<ThreadSummary>,
@@ -407,6 +407,7 @@ fn type_text(kind: u8) -> String {
 fn parameters(object: &Object) -> String {
     let (first, second) = (object.parameter1, object.parameter2);
     let (signed, second_signed) = (first as i32, second as i32);
+    // TraceX prints addresses and types of service in hexadecimal, and other numbers as signed.
     let label = match object.kind {
         1 => {
             format!("Stack Start:   {first:08X}               Stack Size:       {second_signed}")

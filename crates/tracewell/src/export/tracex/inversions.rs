@@ -45,8 +45,8 @@ impl Windows {
         Some(window)
     }
 
-    /// Returns the mutexes whose inversions a thread of this priority makes nondeterministic, in
-    /// TraceX's order.
+    /// Returns, in TraceX's order, the mutexes whose inversions a thread of this priority makes
+    /// nondeterministic.
     fn turned_bad(&self, context: u32, priority: u32) -> Vec<usize> {
         let mut bad = Vec::new();
         let mut level = self.by_urgency.first().map(|(priority, ..)| *priority);
@@ -78,8 +78,8 @@ pub(super) fn find(trace: &mut Trace) -> (u32, u32) {
     let relevant = |event: &Event| event.context < INITIALIZATION;
     for event in events.iter().filter(|event| relevant(event)) {
         let priority = &mut search.priorities[search.trace.object_at(event.context).unwrap_or(0)];
-        // An owner may not have recorded an event yet, so each thread starts with its first
-        // priority.
+        // Each thread starts with the priority in its first event, because it can own a mutex
+        // before it has recorded an event.
         priority.get_or_insert(event.priority & 0x7FF);
     }
     for k in 0..events.len() {

@@ -26,6 +26,7 @@ impl Trace {
             inversions: (0, 0),
             by_address: HashMap::default(),
         };
+        // Events refer to threads by their position among the threads, so load the objects first.
         registry.into_iter().for_each(|slot| trace.add(object(&slot)));
         let mut threads_by_object = trace.positions_among_threads();
         let mut clock = Ticks { mask: facts.timer_valid_mask, up, before: None, ticks: 0 };
@@ -33,6 +34,8 @@ impl Trace {
             let event = trace.event(&entry, &mut clock, &mut threads_by_object);
             trace.events.push(event);
         }
+        // Each step needs the one before: RUNNING events show the next contexts, and inversions are
+        // searched in the list with RUNNING events.
         next_context::set(&mut trace.events);
         trace.events = running::inserted(&trace, up);
         trace.inversions = inversions::find(&mut trace);
@@ -111,9 +114,8 @@ impl Trace {
     }
 }
 
-/// Returns true if equally many timestamps increase and decrease. In this case, TraceX assumes a
-/// clock that counts down. `stamps` begins with the oldest, but TraceX compares timestamps in file
-/// order.
+/// Returns true if as many timestamps increase as decrease. In this case, TraceX assumes a clock
+/// that counts down. `stamps` begins with the oldest, but TraceX compares timestamps in file order.
 pub fn is_tie(facts: Facts, stamps: impl ExactSizeIterator<Item = u32> + Clone) -> bool {
     let slots = facts.buffer_end.wrapping_sub(facts.buffer_start) / SLOT;
     let oldest = facts.buffer_current.wrapping_sub(facts.buffer_start) / SLOT;

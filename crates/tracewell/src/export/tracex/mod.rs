@@ -3,8 +3,8 @@
 //!
 //! The text contains TraceX's own figures. They follow the rules of TraceX's reader library
 //! (`tml_library.cpp` of the public TraceX repository), including its known mistakes. The head
-//! comment of each file explains how a correct figure differs. [`crate::analysis`] computes correct
-//! figures for all dialects.
+//! comment of each file explains how its figures differ from correct figures. [`crate::analysis`]
+//! computes correct figures for all dialects.
 //!
 //! A [`Trace`] is loaded once. Each figure is a method that only reads the trace.
 //!

@@ -150,8 +150,8 @@ impl Pass {
             ids::THREAD_RESUME if fourth != 0 => fourth,
             ids::THREAD_RESUME => {
                 let next = self.next_in_thread[k].map(|next| events[next].context);
-                // If the next event of any thread comes from the resumed thread, this thread
-                // preempts.
+                // The resumed thread preempts if it records the next event that comes from a
+                // thread.
                 if next == Some(first) { first } else { event.context }
             }
             RELINQUISH if second != 0 => second,

@@ -15,7 +15,7 @@ use super::trace::{Event, Trace};
 const THREAD_CREATE: u16 = 100;
 
 /// Ticks from an event to the RUNNING event that is inserted after it: the width of TraceX's icon.
-/// If the following event is not further away than that, the RUNNING event gets the time of the
+/// If the next event is at most this number of ticks later, the RUNNING event gets the time of the
 /// event before it.
 const ICON: u64 = 12;
 

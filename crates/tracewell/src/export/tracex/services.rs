@@ -24,8 +24,8 @@ fn popular<'a>(events: impl Iterator<Item = &'a Event>) -> Vec<(u16, u64)> {
             None => counts.push((event.id(), 1)),
         }
     }
-    // This sort is not stable. It exchanges the same pairs as TraceX, so that ids with equal
-    // counts have the same order as in TraceX.
+    // This sort is not stable. It swaps the same pairs as TraceX, so ids with equal counts have the
+    // same order as in TraceX.
     for i in 0..counts.len() {
         for j in i + 1..counts.len() {
             if counts[i].1 < counts[j].1 {

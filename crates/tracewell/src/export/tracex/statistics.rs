@@ -100,9 +100,9 @@ impl Trace {
         (count, next)
     }
 
-    /// For each event, returns the first thread that is the next context of this event or of a
-    /// later event. If there is no such thread, returns the next context of the last event. After
-    /// the last event, the value is 0.
+    /// For each event, returns the first thread among the next contexts of this event and of later
+    /// events. If there is no such thread, returns the next context of the last event. After the
+    /// last event, the value is 0.
     fn threads_following(&self) -> Vec<u32> {
         let mut following = vec![0; self.events.len() + 1];
         let mut found = None;

@@ -50,7 +50,8 @@ impl Trace {
             for event in self.events.iter().filter(|event| event.inserted == inserted) {
                 let threads = by_address.get(&event.context).map_or(&[][..], Vec::as_slice);
                 threads.iter().for_each(|thread| summaries[*thread].events += 1);
-                // The ranges belong to the first thread at the address.
+                // The priorities and thresholds of all events at the address count only for its
+                // first thread.
                 if let Some(first) = threads.first() {
                     summaries[*first].widen(event);
                 }

@@ -10,7 +10,7 @@ use tracewell_wire::threadx::ids;
 pub const INTERRUPT: u32 = 0xFFFF_FFFF;
 /// The context word of an event before the scheduler started.
 pub const INITIALIZATION: u32 = 0xF0F0_F0F0;
-/// The next context if no thread runs.
+/// The next context word of an event after which no thread runs.
 pub const IDLE: u32 = 0;
 
 /// Header fields that the dump shows, and the clock's mask.

@@ -9,8 +9,8 @@
 //! | `vcd` | value change dumps for viewers of signals |
 //!
 //! Both formats show the tracks of [`crate::analysis::tracks`], and derive no facts about
-//! scheduling themselves. Memory holds only the tracks, because the writers write each event when
-//! they read it.
+//! scheduling themselves. The exports keep only the tracks in memory, because they write each event
+//! as soon as they read it.
 
 mod lanes;
 mod merge;

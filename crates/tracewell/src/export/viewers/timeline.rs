@@ -47,8 +47,8 @@ impl Timeline {
         Ok(Self { trace, tracks, range, ids, selection })
     }
 
-    /// Returns the selection of the input, in which the number of events to skip replaces
-    /// [`Selection::tail`].
+    /// Returns the selection of the input, with [`Selection::tail`] replaced by the number of
+    /// events to skip.
     pub(in crate::export) fn selection(&self) -> &Selection {
         &self.selection
     }
@@ -116,7 +116,7 @@ impl Timeline {
         selection.remark(&mut trace);
         if tracks.left_out > 0 {
             let message = format!(
-                "the timeline lacks {} changes of states: select fewer with --to",
+                "the timeline lacks {} state changes: select fewer events with --to",
                 tracks.left_out
             );
             trace.diagnostics.add(Severity::Warning, None, message);
@@ -152,6 +152,7 @@ impl Sink for First<'_> {
             if self.selector.takes(Event::new(trace, &row))? {
                 let (first, _) = *self.ticks.get_or_insert((row.ticks, row.ticks));
                 self.ticks = Some((first, row.ticks));
+                // Neighbouring events often have the same id. This saves a look-up in the set.
                 if self.last_id.replace(row.id) != Some(row.id) {
                     self.ids.insert(row.id);
                 }

@@ -58,6 +58,7 @@ const SYSTEM_CALL_RETURN: u32 = 0x1040;
 
 /// Returns the schema, including the names of system calls that the user specified.
 fn schema(names: &Names) -> Arc<Schema> {
+    // Without names, all traces share one schema.
     if names.is_empty() {
         return crate::format::aix::schema();
     }

@@ -79,6 +79,7 @@ pub(super) fn take<'a>(frames: &mut Frames<'a>) -> Taken<'a> {
         Next::Entry(head, entry, bytes) => Content::Entry(head, entry, bytes),
         Next::BadEntry(error) => Content::Loss(error.to_string(), Some(1), LossCause::Damaged),
         Next::NoFrame(message, further) => {
+            // Without a further frame, the rest of the file is lost.
             frames.at = further.map_or(frames.bytes.len(), |bytes| frames.at + bytes);
             Content::Loss(message, None, LossCause::Damaged)
         }

@@ -18,8 +18,8 @@ use crate::text::shown;
 pub(super) const PROCESS: u32 = 1;
 pub(super) const THREAD: u32 = 2;
 
-/// Maximum number of processors whose running thread is stored, so that a damaged number cannot
-/// fill memory.
+/// Maximum number of processors whose running thread is stored. Without a limit, a damaged number
+/// could fill memory.
 const MAX_PROCESSORS: usize = 4096;
 
 #[derive(Debug, Default)]

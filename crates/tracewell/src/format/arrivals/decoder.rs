@@ -60,9 +60,11 @@ impl ArrivalsDecoder {
         mut consumed: usize,
         out: &mut Emitter<'_>,
     ) -> Flow<Progress> {
+        // Only whole entries are decoded. The rest stays in the input until more bytes arrive.
         let (entries, rest) = input.bytes.get(consumed..).unwrap_or_default().as_chunks();
         for entry in entries {
             let offset = input.offset + consumed as u64;
+            // All entries have the same length, so decoding continues after a damaged one.
             match Arrival::from_bytes(entry) {
                 Some(arrival) => self.add(arrival, offset, out)?,
                 None => {
@@ -98,8 +100,8 @@ impl ArrivalsDecoder {
         self.order.watch(ticks, offset, out, why);
         let row = [values::head(0b11, 2), u64::from(bytes), self.position];
         out.buffer.payloads.extend(row.map(u64::to_le_bytes).as_flattened());
-        // Only received bytes are in the file of saved bytes. Any other entry, for example for
-        // dropped bytes, has a position in that file, but no bytes.
+        // Only received bytes are in the file of saved bytes. All other entries, for example for
+        // dropped bytes, have a position in that file, but add no bytes to it.
         if kind == ArrivalKind::Bytes {
             self.position = self.position.saturating_add(u64::from(bytes));
         }

@@ -33,6 +33,7 @@ fn describe(file: &[u8], path: &Path, length: u64, diagnostics: &mut Diagnostics
         end = position;
         match arrival.kind {
             ArrivalKind::Bytes => end += u64::from(arrival.bytes),
+            // Further diagnostics would only be counted, so their positions need no memory.
             ArrivalKind::Dropped if dropped.len() < Diagnostics::KEPT => {
                 dropped.push((position, arrival.bytes));
             }
@@ -40,6 +41,7 @@ fn describe(file: &[u8], path: &Path, length: u64, diagnostics: &mut Diagnostics
             ArrivalKind::Dropped | ArrivalKind::Closed | ArrivalKind::Restarted => {}
         }
     }
+    // The trace was replaced or shortened after the collection, so the positions mean nothing.
     if end > length {
         let message = format!(
             "{path} does not belong to this file: it describes {end} bytes, the file has {length}"

@@ -37,8 +37,8 @@ const FEW: usize = 8;
 /// Maximum plausible time between two events, in nanoseconds.
 const MAX_STEP: u64 = 1_000_000_000;
 
-/// Returns the warning that the metadata does not belong to a stream, or `None` if nothing shows
-/// this.
+/// Returns a warning if the first events of a stream show that the metadata belongs to another
+/// release.
 pub(super) fn warning(layout: &Layout, bytes: &[u8]) -> Option<String> {
     let (class, compiled) = layout.metadata.streams.first().zip(layout.streams.first())?;
     let is_bare = layout.metadata.packet_header.is_none() && class.packet_context.is_none();

@@ -12,7 +12,7 @@ pub(super) struct Form {
     /// Number of bits, 1 to 64.
     pub(super) bits: u8,
     pub(super) order: ByteOrder,
-    /// True if the order of the bits is the reverse of the order that belongs to the byte order.
+    /// True if the order of the bits is the reverse of the usual order for the byte order.
     pub(super) reversed: bool,
 }
 

@@ -58,9 +58,9 @@ pub struct Clock {
     pub description: String,
     /// Cycles per second, at least 1.
     pub frequency: u64,
-    /// Time of cycle 0 from the origin, in seconds; [`Clock::offset_cycles`] is added.
+    /// Seconds from the origin to cycle 0, in addition to [`Clock::offset_cycles`].
     pub offset_seconds: i64,
-    /// Time of cycle 0 from the origin, in cycles; [`Clock::offset_seconds`] is added.
+    /// Cycles from the origin to cycle 0, in addition to [`Clock::offset_seconds`].
     pub offset_cycles: i64,
     /// Uncertainty in cycles, if known.
     pub precision: Option<u64>,
@@ -96,7 +96,7 @@ pub struct EventClass {
     pub name: Option<String>,
     /// Level of importance, if the metadata contains one.
     pub log_level: Option<LogLevel>,
-    /// Address of a model of the event.
+    /// URI of a model of the event, if the metadata contains one.
     pub uri: Option<String>,
     /// Layout of the context that only events of this class have.
     pub specific_context: Option<Arc<Structure>>,
@@ -193,8 +193,7 @@ pub struct Integer {
     pub alignment: u32,
     /// Order of the bytes.
     pub order: ByteOrder,
-    /// True if the order of the bits is the reverse of the order that belongs to the byte order
-    /// (CTF 2).
+    /// True if the order of the bits is the opposite of the usual one for the byte order (CTF 2).
     pub reversed: bool,
     /// The kind of number.
     pub kind: IntegerKind,
@@ -275,8 +274,7 @@ pub struct Float {
     pub alignment: u32,
     /// Order of the bytes.
     pub order: ByteOrder,
-    /// True if the order of the bits is the reverse of the order that belongs to the byte order
-    /// (CTF 2).
+    /// True if the order of the bits is the opposite of the usual one for the byte order (CTF 2).
     pub reversed: bool,
 }
 

@@ -13,7 +13,7 @@ const NANOSECONDS: u64 = 1_000_000_000;
 /// The conversion of one clock's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Timing {
-    /// Cycles of the common clock at value 0.
+    /// Value of the common clock, in cycles, when this clock is 0.
     offset: u64,
     /// The clock's rate and the common rate, if they differ.
     scale: Option<(u64, u64)>,

@@ -42,7 +42,7 @@ pub(super) struct Registers {
     /// True if these are the registers of an event.
     of_event: bool,
     by_location: HashMap<Location, u32, RandomState>,
-    /// The registers of all locations that contain a field, by the path of the field.
+    /// For the path of each field, the registers of all locations that contain this field.
     by_field: HashMap<(Scope, Vec<u32>), Vec<u32>, RandomState>,
 }
 
@@ -205,8 +205,8 @@ impl<'r> Compiler<'r> {
         }
     }
 
-    /// Checks that a number has the byte order of the number before it if both have bits in one
-    /// byte. Otherwise, the place of these bits is not defined.
+    /// Checks that a number has the byte order of the previous number if they share a byte.
+    /// Otherwise, the place of these bits is not defined.
     fn shares_byte(&mut self, order: ByteOrder) -> Result<(), Fault> {
         let is_within = self.divisor >= 8 && !self.remainder.is_multiple_of(8);
         match self.order.replace(order) {
@@ -222,16 +222,17 @@ impl<'r> Compiler<'r> {
         self.remainder = self.remainder.wrapping_add(bits) & (self.divisor - 1);
     }
 
-    /// Sets the known alignment after a field of unknown length or at the target of a jump. Fields
-    /// before this position are not read together with fields after it.
+    /// Sets the alignment that is known at this position, which follows a field of unknown length
+    /// or is the target of a jump. Fields before this position are not read together with fields
+    /// after it.
     fn join(&mut self, aligned: u64) {
         self.order = None;
         (self.remainder, self.divisor) = (0, aligned);
         self.barrier = self.program.ops.len();
     }
 
-    /// Returns the number of bits of the fields at fixed offsets that end at the position, or
-    /// `None` if there are none.
+    /// Returns the length in bits of the run of fields at fixed offsets that ends at the position,
+    /// or `None` if there is no such run.
     fn run(&mut self) -> Option<&mut u32> {
         match self.program.ops.get_mut(self.barrier..)?.last_mut()? {
             Op::Fixed { bits, .. } => Some(bits),
@@ -239,9 +240,9 @@ impl<'r> Compiler<'r> {
         }
     }
 
-    /// Adds a field of `length` bits that is read together with its neighbours. `kind` gets the
-    /// offset of the field in bits, and returns the form of the field. Returns false if `kind`
-    /// returns `None`, or if the offset is not fixed.
+    /// Adds a field of `length` bits that is read together with its neighbours. The argument of
+    /// `kind` is the offset of the field in bits, and the result is the form of the field. Returns
+    /// false if `kind` returns `None`, or if the offset is not fixed.
     fn fixed(
         &mut self,
         field: u32,
@@ -453,8 +454,8 @@ impl<'r> Compiler<'r> {
         found.flatten().copied()
     }
 
-    /// Adds the instructions that apply the roles of a number and, if other fields refer to the
-    /// number, store it.
+    /// Adds the instructions that apply the roles of a number, and those that store the number if
+    /// other fields refer to it.
     fn after_number(&mut self, integer: &Integer, is_signed: bool) {
         let registers: Vec<_> = self.stored().collect();
         for register in registers {
@@ -523,7 +524,7 @@ impl<'r> Compiler<'r> {
     }
 }
 
-/// Returns the place of a field that is within a field at `outer`.
+/// Returns the place of a field inside a field at `outer`.
 const fn inner(outer: Place, place: Place) -> Place {
     if matches!(outer, Place::Hidden) { Place::Hidden } else { place }
 }

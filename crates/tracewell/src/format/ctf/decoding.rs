@@ -11,7 +11,7 @@ use super::layout::{EventLayout, Layout, packet_arguments};
 use super::packets::hyphenated;
 use super::position::Bits;
 use super::program::State;
-use super::reader::{Reader, StreamKey, next_stamp};
+use super::reader::{Place, Reader, StreamKey, next_stamp};
 use super::row::{PacketRow, Row};
 use super::stream::{Gap, GapKind, Next, Stream};
 use super::who::Threads;
@@ -94,8 +94,8 @@ pub(super) struct Decoding<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) files: &'a [TraceFile],
     pub(super) rows: Rows,
-    /// The identity of each stream, if the files grow.
-    pub(super) keys: Vec<StreamKey>,
+    /// The identity of each stream, and the file in which it continued, if the files grow.
+    pub(super) keys: Vec<(StreamKey, Place)>,
 }
 
 /// The state that is necessary to write the rows of events and to find their contexts.
@@ -121,7 +121,11 @@ impl Rows {
     ) -> Option<(u16, ContextId)> {
         let known = &event.known;
         let mut row = Row::begin(&mut out.buffer.payloads, event.slots, &mut self.rest);
-        if let Err(fault) = stream.body(event, &mut row) {
+        let read = match &event.direct {
+            Some(direct) => direct.read(&mut stream.bits, &mut row),
+            None => stream.body(event, &mut row),
+        };
+        if let Err(fault) = read {
             row.discard();
             stream.lose_body(fault);
             return None;
@@ -149,8 +153,8 @@ impl<'a> Decoding<'a> {
         Self { reader, files, rows, keys: Vec::new() }
     }
 
-    /// Delivers all events. If the files are still growing, stops when they may lack an event that
-    /// precedes the next one.
+    /// Delivers all events. While the files are still growing, stops if an event that they lack
+    /// could precede the next one.
     pub(super) fn all(&mut self, out: &mut Emitter<'_>) -> Flow {
         while let Some(index) = self.reader.earliest() {
             let Some(stream) = self.reader.streams.get_mut(index) else { break };
@@ -172,7 +176,7 @@ impl<'a> Decoding<'a> {
         out.flush()
     }
 
-    /// Delivers events while events are the earliest elements.
+    /// Delivers events as long as the earliest element is an event.
     fn events(&mut self, out: &mut Emitter<'_>) -> Flow {
         let Self { reader: Reader { layouts, streams, timings, merge, .. }, rows, .. } = self;
         // The number of events that the batch has room for.
@@ -205,7 +209,7 @@ impl<'a> Decoding<'a> {
                     } else {
                         let added = rows.add(index, (layout, event), stream, out);
                         let Some(added) = added else { break };
-                        // The row may be large, so have the number of bytes checked.
+                        // The row may be large, so let the emitter check the number of bytes.
                         room = 0;
                         added
                     };

@@ -113,7 +113,7 @@ pub(super) enum FixedKind {
     },
 }
 
-/// A number at a fixed offset that has a slot of its own.
+/// A number at a fixed offset. The number has its own slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SlotNumber {
     pub(super) number: FixedNumber,

@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::clocks::Common;
@@ -22,13 +22,13 @@ use super::events::Maker;
 use super::folder::METADATA;
 use super::index;
 use super::layout::{Layout, Programs};
-use super::reader::{self, Reader, StreamKey};
+use super::reader::{self, Place, Reader, StreamKey};
 use super::stream::{Growing, Part, Stream};
 use super::who::Threads;
 use crate::format::{Progress, ReadError, TraceFile};
 use crate::model::{Emitter, Processor};
 
-/// The state of decoding a trace between two readings of its files.
+/// The state of the decoder between two readings of a trace's files.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     /// Maximum time for which an event waits for other streams, in nanoseconds. `None` without a
@@ -51,9 +51,7 @@ pub(super) struct Kept {
 #[derive(Debug)]
 struct KeptStream {
     key: StreamKey,
-    /// The path of the current file, and the value of the clock at the beginning of the file.
-    path: PathBuf,
-    begin: Option<u64>,
+    place: Place,
     stream: Stream<'static>,
     context: PacketArguments,
 }
@@ -154,12 +152,11 @@ impl Kept {
         Ok(self.layouts.len() - 1)
     }
 
-    /// Returns true if a file does not contain a packet yet or has no metadata, and if it does not
-    /// continue a known stream. The first event of such a file can be earlier than all events that
-    /// were read.
+    /// Returns true if a file continues no known stream, and if it contains no packet yet or has no
+    /// metadata. The first event of such a file can be earlier than all events that were read.
     fn waits_for_first_packets(&self, files: &[TraceFile], of_files: &[Option<usize>]) -> bool {
         let known =
-            |path: &Path| self.streams.iter().any(|stream| ending(&stream.path) == ending(path));
+            |path: &Path| self.streams.iter().any(|kept| ending(&kept.place.path) == ending(path));
         let mut files = files
             .iter()
             .zip(of_files)
@@ -183,10 +180,11 @@ impl Kept {
         let mut parts: HashMap<StreamKey, Vec<Part<'a>>> = parts.into_iter().collect();
         let (mut streams, mut keys, mut contexts) = (Vec::new(), Vec::new(), Vec::new());
         for kept in self.streams.drain(..) {
-            let KeptStream { key, path, begin, mut stream, context } = kept;
+            let KeptStream { key, place, mut stream, context } = kept;
+            let begin = place.begin;
             let parts = parts.remove(&key).unwrap_or_default();
             let is_same = |part: &Part<'_>| {
-                let is_path = files.get(part.file).is_some_and(|file| file.path() == path);
+                let is_path = files.get(part.file).is_some_and(|file| file.path() == place.path);
                 part.begin == begin && (begin.is_some() || is_path)
             };
             let part = parts.iter().position(is_same).unwrap_or_else(|| {
@@ -194,13 +192,13 @@ impl Kept {
                 parts.iter().position(|part| part.begin > begin).unwrap_or(parts.len())
             });
             streams.push(stream.onto(parts, part, growing));
-            keys.push(key);
+            keys.push((key, place));
             contexts.push(context);
         }
         for key in order {
             let Some(parts) = parts.remove(&key) else { continue };
             streams.push(Stream::new(parts).of_growing_files(growing));
-            keys.push(key);
+            keys.push((key, Place::default()));
             contexts.push(PacketArguments::default());
         }
         let common = self.common.clone().unwrap_or_else(|| Common::new([].iter()));
@@ -237,13 +235,18 @@ impl Kept {
         }
         let streams = reader.streams.into_iter().zip(keys).zip(contexts);
         let kept = streams.filter(|((stream, _), _)| stream.has_begun());
-        let kept = kept.map(|((stream, key), context)| {
-            let part = stream.part();
-            let path = part.and_then(|part| files.get(part.file)).map(TraceFile::path);
-            let path = path.unwrap_or(Path::new("")).to_owned();
-            let begin = part.and_then(|part| part.begin);
+        let kept = kept.map(|((stream, (key, place)), context)| {
+            // While a slow rotation moves the current file, it is not among the files. An earlier
+            // file must not take its place, because its events would be delivered again.
+            let place = match stream.present_part() {
+                Some(part) => {
+                    let path = files.get(part.file).map_or(Path::new(""), TraceFile::path);
+                    Place { path: path.to_owned(), begin: part.begin }
+                }
+                None => place,
+            };
             let stream = stream.detached();
-            KeptStream { key, path, begin, stream, context }
+            KeptStream { key, place, stream, context }
         });
         self.streams = kept.collect();
         self.layouts = reader.layouts;
@@ -251,8 +254,8 @@ impl Kept {
     }
 }
 
-/// Returns the names of a file and its folder. The file that continues a stream after a rotation
-/// has the same names.
+/// Returns the name of a file and the name of its folder. The file that continues a stream after a
+/// rotation has the same names.
 fn ending(path: &Path) -> (Option<OsString>, Option<OsString>) {
     let name = |path: Option<&Path>| path.and_then(Path::file_name).map(ToOwned::to_owned);
     (name(Some(path)), name(path.parent()))

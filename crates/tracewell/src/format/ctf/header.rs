@@ -1,7 +1,7 @@
 //! Reads headers of events whose fields have fixed offsets, the usual case.
 //!
 //! Such a header is a sequence of numbers, or a number that selects one of several sequences, as in
-//! LTTng's headers. The program of the header reads headers of all other forms.
+//! LTTng's headers. Headers of all other forms are read by their compiled programs.
 //!
 //! [`QuickHeader`] reads most of these headers with few instructions: those with the first of the
 //! sequences, if the header is short and not at the end of its packet.
@@ -69,8 +69,8 @@ impl FixedHeader {
         Some(walk.header)
     }
 
-    /// Returns the layout of the headers with the first sequence of fields, or `None` if they are
-    /// too long or contain signed numbers.
+    /// Returns a reader of headers with the first sequence of fields, or `None` if its numbers are
+    /// signed, differ in byte order or are too far from the start, or if it has no timestamp.
     pub(super) fn quick(&self) -> Option<QuickHeader> {
         let path = self.paths.first().filter(|path| path.bits > 0)?;
         let (stamp, stamp_bits) = path.stamp?;
@@ -132,9 +132,9 @@ pub(super) struct QuickHeader {
     /// Number of bits; never 0.
     bits: u64,
     order: ByteOrder,
-    /// The number that selects a sequence of fields; `range` contains the first value that selects
-    /// this sequence, and the distance from it to the last one. Without a selector, the number is
-    /// 0.
+    /// The number that selects a sequence of fields. `range` describes the values that select the
+    /// sequence of this reader: the first value, and the distance to the last value. Without a
+    /// selector, the number is 0.
     selector: QuickNumber,
     range: (u64, u64),
     /// The register of the selector, if fields after the header refer to it.
@@ -254,8 +254,8 @@ struct Walk<'p> {
 }
 
 impl Walk<'_> {
-    /// Adds the sequence that continues `path` with the instructions from `next` up to `end`.
-    /// Returns its index, or `None` if offsets are not fixed.
+    /// Extends `path` by the instructions from `next` up to `end`, and adds the result to the
+    /// sequences. Returns its index, or `None` if offsets are not fixed.
     fn path(&mut self, mut next: usize, end: usize, mut path: Path) -> Option<usize> {
         let mut last = None;
         let mut stored = None;
@@ -322,7 +322,7 @@ impl Walk<'_> {
                 _ => return None,
             }
         }
-        // Programs also store the numbers to which fields after the header refer.
+        // If a later field refers to the stored number, only a program can read the header.
         if stored.is_some() || self.header.paths.len() == MAX_PATHS {
             return None;
         }
@@ -436,8 +436,8 @@ mod tests {
                     let (mut state, mut expected) = (begin(), begin());
                     let read = quick.read(&bits, &mut state);
                     let run = class.event_header.run(&mut bits, &mut expected, &mut Nothing);
-                    // [`QuickHeader`] reads neither headers with the other sequence nor headers at
-                    // the end of the packet.
+                    // [`QuickHeader`] reads only headers with the first sequence of fields, and
+                    // none at the end of the packet.
                     let is_extended = header != short && bytes[..2] == [0xFF, 0xFF];
                     assert_eq!(read.is_some(), room == 40 && !is_extended, "{header} {bytes:?}");
                     if let Some(read) = read {

@@ -27,7 +27,7 @@ const MAGIC: u32 = 0xC1F1_DCC1;
 /// Length of a file header in bytes.
 const HEADER: usize = 16;
 
-/// Length, in bytes, of the part of an entry that is read.
+/// Number of bytes of an entry that are read.
 const ENTRY: usize = 48;
 
 /// The entries of an index file.

@@ -7,6 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::classes::{Class, EventClass, Metadata, Role, Scope, StreamClass, Structure};
 use super::compile::{Compiler, MAX_OPS, MAX_SIZE, Registers, Visited};
+use super::direct::DirectEvent;
 use super::header::{FixedHeader, QuickHeader};
 use super::position::{Fault, FaultKind};
 use super::program::{Place, Program};
@@ -59,17 +60,19 @@ pub(super) struct StreamLayout {
 /// The compiled layout of an event class.
 #[derive(Debug)]
 pub(super) struct EventLayout {
-    /// The programs of common context, specific context and payload, or one for all three. If there
-    /// are none, the reason.
+    /// One program each for the common context, the specific context and the payload, or one for
+    /// all three; otherwise, the reason why there are none.
     pub(super) programs: Result<Vec<Program>, Fault>,
     /// Number of slots in a row.
     pub(super) slots: u8,
     /// True if the last slot contains all fields without a slot of their own.
     pub(super) has_rest: bool,
-    /// The event as its only program reads it; `None` if the event is not plain or has arguments
-    /// from the packet.
+    /// The plain form of the event; `None` if the event has no plain form or has arguments from the
+    /// packet.
     pub(super) plain: Option<PlainEvent>,
-    /// The places, in the row, of the arguments that come from the packet's context.
+    /// The event as its only program reads it; `None` if the event needs the program.
+    pub(super) direct: Option<DirectEvent>,
+    /// The places in the row for the arguments from the packet's context.
     pub(super) packet: Vec<Place>,
     /// The event type of the model.
     pub(super) known: Known,
@@ -305,6 +308,10 @@ impl Make<'_> {
             }
             _ => None,
         };
+        let direct = match programs.as_deref() {
+            Ok([program]) if self.programs == Programs::One => DirectEvent::new(program),
+            _ => None,
+        };
         // The decoder reads only events that have programs.
         let packet = if programs.is_ok() { packet } else { 0 };
         EventLayout {
@@ -312,6 +319,7 @@ impl Make<'_> {
             slots: all.min(MAX_SLOTS) as u8,
             has_rest,
             plain,
+            direct,
             packet: (0..packet).map(|index| place(own + index)).collect(),
             known: Known::default(),
         }

@@ -1,9 +1,9 @@
 //! Finds the stream with the earliest element.
 //!
 //! A tournament tree contains the time of the next element of each stream. Each inner node stores
-//! the loser of its match, so that a new time of the winner needs one comparison at each level. A
-//! stream whose next element precedes the runner-up needs only one comparison in all. An entry is
-//! one number, so that a comparison needs no branch for equal times.
+//! the loser of its match, so a new time of the winner needs one comparison at each level. If the
+//! winner's next element also precedes the runner-up, one comparison is enough. An entry is one
+//! number, so a comparison needs no branch for equal times.
 
 /// The streams in order of time. Streams with equal times are in the order of their indices.
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub(super) struct Merge {
     /// 1`; with `s` streams, the numbers from `s` on stand for the streams. An entry is
     /// [`ENDED`] if the stream has ended.
     entries: Vec<u128>,
-    /// An entry that is not later than the second one; 0 if the second one is not known.
+    /// A lower bound of the second-earliest entry; 0 if that entry is not known.
     second: u128,
 }
 
@@ -48,8 +48,10 @@ impl Merge {
     /// `None` if there are no elements.
     #[inline]
     pub(super) fn first(&self) -> Option<(usize, u64)> {
-        let first = self.entries.first().copied().filter(|first| *first != ENDED)?;
-        Some((first as usize, (first >> 64) as u64))
+        let first = *self.entries.first()?;
+        let index = first as usize;
+        // No stream has the index of `ENDED`.
+        (index != ENDED as usize).then_some((index, (first >> 64) as u64))
     }
 
     /// Sets the time of the first stream's next element, or removes the stream if it has ended.
@@ -89,7 +91,7 @@ impl Merge {
         is_first
     }
 
-    /// Returns the entry that follows that of the first stream.
+    /// Returns the smallest entry of the streams other than `first`.
     fn second(&self, first: usize) -> u128 {
         let (mut second, mut node) = (ENDED, (self.entries.len() + first) / 2);
         while node > 0 {

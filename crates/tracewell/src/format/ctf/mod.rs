@@ -12,6 +12,7 @@
 //! | `program` | runs programs, which read the fields of a scope |
 //! | `fixed` | reads fields at fixed offsets |
 //! | `slots` | runs of numbers at fixed offsets with slots of their own |
+//! | `direct` | reads events of numbers, texts and arrays of numbers without their programs |
 //! | `header` | reads headers of events whose fields have fixed offsets |
 //! | `compile` | compiles structures to programs |
 //! | `layout` | all programs of a trace |
@@ -44,6 +45,7 @@ mod compile;
 mod declared;
 mod decoder;
 mod decoding;
+mod direct;
 mod events;
 mod field;
 mod fixed;

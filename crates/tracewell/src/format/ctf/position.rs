@@ -30,11 +30,11 @@ pub(super) enum FaultKind {
     NoReference,
     /// The value of a variable-length number has more than 64 bits.
     TooLong,
-    /// An array has too many elements without bits.
+    /// An array has too many elements of zero bits.
     TooMany,
     /// The compiled layout is too large.
     Layout,
-    /// Two numbers of different byte orders have bits in one byte.
+    /// One byte contains bits of two numbers with different byte orders.
     Orders,
 }
 
@@ -89,6 +89,18 @@ impl<'a> Bits<'a> {
             Some(after) if after <= self.end => Ok(after),
             _ => Err(self.fault(FaultKind::Beyond)),
         }
+    }
+
+    /// Rounds the position up and moves it past fields of this number of bits. `mask` is the
+    /// alignment in bits minus 1. Returns the bytes from the first of these fields on; they extend
+    /// beyond the fields.
+    #[inline]
+    pub(super) fn run(&mut self, mask: u64, bits: u64) -> Result<&'a [u8], Fault> {
+        self.align(mask)?;
+        let after = self.after(bits)?;
+        let bytes = self.bytes.get((self.at / 8) as usize..).unwrap_or_default();
+        self.at = after;
+        Ok(bytes)
     }
 
     #[inline]

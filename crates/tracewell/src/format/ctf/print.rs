@@ -117,7 +117,7 @@ impl Output for Printer {
 
 fn put_integer(out: &mut TextBuffer, integer: &Integer, value: u64) {
     let is_signed = integer.kind == IntegerKind::Signed;
-    // Babeltrace prints the digits of the field's length, rounded up to a whole digit.
+    // Babeltrace truncates the value to the field's length, rounded up to a whole digit.
     let digits_of = |bits: u32| {
         let length = u32::from(integer.bits).div_ceil(bits) * bits;
         value & ones(length.min(64) as u8)

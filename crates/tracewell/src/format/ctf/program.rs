@@ -13,7 +13,7 @@ use super::classes::{Encoding, Integer, Role};
 use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault, FaultKind, end_of_text};
 
-/// Maximum number of array elements without bits in a packet. One more is allowed for each bit of
+/// Maximum number of array elements of zero bits in a packet. One more is allowed for each bit of
 /// the packet before the element. Such elements take time and memory, but occupy no bytes of the
 /// file.
 const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
@@ -34,7 +34,7 @@ pub(super) enum Shape {
 pub(super) enum Place {
     /// A slot of the event's row.
     Slot(u8),
-    /// A member of the structure in the last slot of the row.
+    /// A member of the structure that the last slot of the row contains.
     Rest,
     /// A member of the enclosing structure.
     Member,
@@ -97,6 +97,21 @@ pub(super) struct Elements<'b> {
     rest: u64,
 }
 
+impl<'b> Elements<'b> {
+    /// Takes an array of `length` numbers of `step` bytes from the position.
+    #[inline]
+    pub(super) fn take(
+        length: u64,
+        number: FixedNumber,
+        step: u8,
+        bits: &mut Bits<'b>,
+    ) -> Result<Self, Fault> {
+        let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
+        bits.take(length.saturating_mul(u64::from(step)))?;
+        Ok(Self { number, bytes, step: step.into(), rest: length })
+    }
+}
+
 impl Iterator for Elements<'_> {
     type Item = u64;
 
@@ -137,7 +152,8 @@ pub(super) enum Op {
         mask: u64,
     },
     /// Rounds the position up, as `Align` does, and then reads the fields at fixed offsets from it.
-    /// These are `count` entries of `fixed` from `first` on, with this number of bits in total.
+    /// The fields are `count` entries of `fixed`, beginning with `first`. Together, they have
+    /// `bits` bits.
     Fixed {
         mask: u64,
         first: u32,
@@ -145,8 +161,8 @@ pub(super) enum Op {
         bits: u32,
     },
     /// Rounds the position up, as `Align` does, and then reads numbers at fixed offsets from it
-    /// into their slots. These are `count` entries of `slots` from `first` on, with this number of
-    /// bits in total. `present` has a bit for each slot.
+    /// into their slots. The numbers are `count` entries of `slots`, beginning with `first`.
+    /// Together, they have `bits` bits. `present` has a bit for each slot.
     Slots {
         mask: u64,
         first: u32,
@@ -191,8 +207,8 @@ pub(super) enum Op {
         register: u32,
         is_signed: bool,
     },
-    /// Uses the most recently read number for the packet or event, in one of the number's roles.
-    /// The number has `bits` bits.
+    /// Applies one role of the most recently read number to the packet or event. The number has
+    /// `bits` bits.
     Role {
         role: Role,
         bits: u8,
@@ -239,7 +255,7 @@ pub(super) enum Op {
     },
 }
 
-/// A range of a selector's values, and the first instruction of the option that they select.
+/// A case of a choice: a range of values, and the first instruction of the option for these values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Case {
     pub(super) low: i128,
@@ -261,7 +277,7 @@ pub(super) struct State {
     pub(super) is_timed: bool,
     /// Id of the event's class.
     pub(super) event: u64,
-    /// Number of array elements without bits so far in the packet.
+    /// Number of array elements in the packet so far that occupy no bits.
     pub(super) empty_elements: u64,
     /// The numbers in the packet's header and context that have a role.
     pub(super) packet: PacketNumbers,
@@ -335,7 +351,7 @@ pub(super) struct Program {
     pub(super) cases: Vec<Case>,
     pub(super) fixed: Vec<FixedField>,
     pub(super) slots: Vec<SlotNumber>,
-    /// Registers that may keep their old values in a run, because their fields are in a choice.
+    /// Registers for fields in a choice. They are cleared first, because a run may not store them.
     pub(super) cleared: Vec<u32>,
 }
 
@@ -399,13 +415,10 @@ impl Program {
         bits: &mut Bits<'_>,
         out: &mut impl Output,
     ) -> Result<(), Fault> {
-        bits.align(mask)?;
-        let after = bits.after(u64::from(length))?;
-        let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
+        let bytes = bits.run(mask, u64::from(length))?;
         let (first, count) = (first as usize, count as usize);
         let numbers = self.slots.get(first..first + count).unwrap_or_default();
         out.slots(numbers, &self.fields, present, bytes);
-        bits.at = after;
         Ok(())
     }
 
@@ -426,23 +439,17 @@ impl Program {
             match *op {
                 Op::Align { mask } => bits.align(mask)?,
                 Op::Fixed { mask, first, count, bits: length } => {
-                    bits.align(mask)?;
-                    let after = bits.after(u64::from(length))?;
-                    let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
+                    let bytes = bits.run(mask, u64::from(length))?;
                     let (first, count) = (first as usize, count as usize);
                     let fields = self.fixed.get(first..first + count).unwrap_or_default();
                     fields.iter().for_each(|field| self.fixed(field, bytes, out));
-                    bits.at = after;
                 }
                 Op::Slots { mask, first, count, bits: length, present } => {
                     self.slots(mask, (first, count), length, present, bits, out)?;
                 }
                 Op::Numbers { field, length, mask, number, step } => {
                     bits.align(mask)?;
-                    let length = count(length, state, bits)?;
-                    let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
-                    bits.take(length.saturating_mul(u64::from(step)))?;
-                    let elements = Elements { number, bytes, step: step.into(), rest: length };
+                    let elements = Elements::take(count(length, state, bits)?, number, step, bits)?;
                     self.put(field, |field| out.numbers(field, elements));
                 }
                 Op::Bytes { field, bits: length, order, is_signed } => {

@@ -38,6 +38,14 @@ pub(super) enum StreamKey {
     File(PathBuf),
 }
 
+/// The file in which a stream continues when the files have grown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    /// The value of the clock at the beginning of the file.
+    pub(super) begin: Option<u64>,
+}
+
 /// A stream and its files, in order of time.
 pub(super) type Parts<'a> = (StreamKey, Vec<Part<'a>>);
 
@@ -166,7 +174,7 @@ pub(super) fn parts<'a>(
     streams
 }
 
-/// Divides a copy of a circular memory if its first packets are newer than the others. Returns the
+/// Splits a copy of a circular memory whose first packets are newer than the others. Returns the
 /// newer and the older part, or `None` if the packets are in order.
 fn circular<'a>(
     layout: &Layout,

@@ -26,7 +26,7 @@ pub(super) struct Row<'o> {
     open: Option<(u8, usize)>,
 }
 
-/// The state of writing nested values.
+/// The state while nested values are written.
 #[derive(Debug)]
 struct Nested<'o> {
     /// The fields that have no slot.
@@ -44,7 +44,7 @@ impl<'o> Row<'o> {
     pub(super) fn begin(out: &'o mut Vec<u8>, slots: u8, rest: &'o mut Vec<u8>) -> Self {
         let start = out.len();
         let end = start + HEAD + 8 * usize::from(slots);
-        // Most rows are short. Their zeros need no call.
+        // Most rows are not longer than this, so writing their zeros needs no function call.
         out.extend_from_slice(&[0; SHORT]);
         out.resize(end, 0);
         rest.clear();
@@ -103,10 +103,28 @@ impl<'o> Row<'o> {
         }
     }
 
-    /// Sets a slot to the bytes from a position to the end of the row.
+    /// Sets a slot to the place of the bytes from a position to the end of the row.
     fn set_place(&mut self, slot: u8, from: usize) {
         let (start, length) = (from - self.start, self.out.len() - from);
         self.set(slot, values::place(start as u32, length as u32));
+    }
+
+    /// Fills a slot with bytes.
+    #[inline]
+    pub(super) fn put_bytes(&mut self, slot: u8, bytes: &[u8]) {
+        let from = self.out.len();
+        self.out.extend_from_slice(bytes);
+        self.set_place(slot, from);
+    }
+
+    /// Fills a slot with an array of numbers of the same kind as `item`.
+    #[inline]
+    pub(super) fn put_numbers(&mut self, slot: u8, item: ListItem<'_>, numbers: Elements<'_>) {
+        let from = self.out.len();
+        ListItem::Open(Nesting::Array).write(self.out);
+        item.write_numbers(numbers, self.out);
+        ListItem::Close(Nesting::Array).write(self.out);
+        self.set_place(slot, from);
     }
 
     /// Appends a value within a nested value.
@@ -124,7 +142,7 @@ impl<'o> Row<'o> {
 }
 
 /// Returns a number as an item of a list.
-fn item(integer: Option<&Arc<Integer>>, value: u64) -> ListItem<'static> {
+pub(super) fn item(integer: Option<&Arc<Integer>>, value: u64) -> ListItem<'static> {
     match integer {
         Some(integer) if integer.kind == IntegerKind::Signed => {
             ListItem::Signed(value.cast_signed(), 0)
@@ -186,11 +204,7 @@ impl Output for Row<'_> {
             None => text,
         };
         match field.place {
-            Place::Slot(slot) => {
-                let from = self.out.len();
-                self.out.extend_from_slice(text);
-                self.set_place(slot, from);
-            }
+            Place::Slot(slot) => self.put_bytes(slot, text),
             Place::Hidden => {}
             _ => self.nested(field, ListItem::Text(text)),
         }
@@ -198,11 +212,7 @@ impl Output for Row<'_> {
 
     fn blob(&mut self, field: &Field, bytes: &[u8]) {
         match field.place {
-            Place::Slot(slot) => {
-                let from = self.out.len();
-                self.out.extend_from_slice(bytes);
-                self.set_place(slot, from);
-            }
+            Place::Slot(slot) => self.put_bytes(slot, bytes),
             Place::Hidden => {}
             _ => self.nested(field, ListItem::Bytes(bytes)),
         }
@@ -347,11 +357,7 @@ impl PacketRow {
             from = *end;
             match (place, value) {
                 (Place::Slot(slot), Value::Number(value, _)) => row.set(*slot, *value),
-                (Place::Slot(slot), _) => {
-                    let from = row.out.len();
-                    row.out.extend_from_slice(bytes);
-                    row.set_place(*slot, from);
-                }
+                (Place::Slot(slot), _) => row.put_bytes(*slot, bytes),
                 (_, value) => {
                     let rest = &mut *row.nested.rest;
                     ListItem::Name(name.as_bytes()).write(rest);

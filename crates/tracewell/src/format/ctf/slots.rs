@@ -1,9 +1,9 @@
-//! Finds runs of numbers: fields at fixed offsets that each have a slot, as most fields of events
-//! do. A program checks the bounds of a run once. `row` then stores the numbers in the run one
+//! Finds runs of numbers: fields at fixed offsets, each with a slot of its own, like most fields of
+//! events. A program checks the bounds of a run once. `row` then stores the numbers in the run one
 //! after the other, without examining their classes.
 //!
-//! [`of_events`] finds the runs in a program. This module does not read the other fields at fixed
-//! offsets; see `fixed`.
+//! [`of_events`] finds the runs in a program. The module `fixed` handles the other fields at fixed
+//! offsets.
 
 use tracewell_wire::ByteOrder;
 
@@ -12,10 +12,10 @@ use super::position::{Bits, Fault};
 use super::program::{Op, Place, Program};
 use crate::model::values;
 
-/// Number of bytes in which the numbers of a quick event begin.
+/// The numbers of a quick event begin within this number of bytes.
 const REACH: usize = 64;
 
-/// Number of bytes that a quick event is read from. They can extend beyond the event.
+/// Number of bytes that are loaded to read a quick event. They can extend beyond the event.
 const WINDOW: usize = REACH + 8;
 
 /// The usual event: its program is one run, which fills all slots of the row.
@@ -27,8 +27,7 @@ pub(super) struct PlainEvent {
     bits: u64,
     /// The numbers in the order of their slots.
     numbers: Vec<FixedNumber>,
-    /// The same numbers, if a window contains all of them and they are little-endian; otherwise
-    /// empty.
+    /// The same numbers if all of them are little-endian and fit into one window; otherwise empty.
     near: Vec<NearNumber>,
     /// The first word of the row.
     head: u64,
@@ -83,13 +82,11 @@ impl PlainEvent {
     /// does not change.
     #[inline(always)]
     pub(super) fn read(&self, bits: &mut Bits<'_>, out: &mut Vec<u8>) -> Result<(), Fault> {
-        bits.align(self.mask)?;
-        let after = bits.after(self.bits)?;
-        let bytes = bits.bytes.get((bits.at / 8) as usize..).unwrap_or_default();
-        bits.at = after;
-        let Some(window) = bytes.first_chunk() else {
-            self.put_any(bytes, out);
-            return Ok(());
+        let at = bits.at.wrapping_add(self.mask) & !self.mask;
+        let after = at.wrapping_add(self.bits);
+        let window = bits.bytes.get((at / 8) as usize..).and_then(|rest| rest.first_chunk());
+        let Some(window) = window.filter(|_| after <= bits.end) else {
+            return self.read_any(bits, out);
         };
         match self.near.len() {
             1 => self.put::<1, 2>(window, out),
@@ -100,22 +97,25 @@ impl PlainEvent {
             6 => self.put::<6, 7>(window, out),
             7 => self.put::<7, 8>(window, out),
             8 => self.put::<8, 9>(window, out),
-            _ => self.put_any(bytes, out),
+            _ => return self.read_any(bits, out),
         }
+        bits.at = after;
         Ok(())
     }
 
-    /// Appends a row of any numbers.
+    /// Appends the row of an event of any numbers, at any place in the packet.
     #[inline(never)]
-    fn put_any(&self, bytes: &[u8], out: &mut Vec<u8>) {
+    fn read_any(&self, bits: &mut Bits<'_>, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let bytes = bits.run(self.mask, self.bits)?;
         out.extend_from_slice(&self.head.to_le_bytes());
         for number in &self.numbers {
             out.extend_from_slice(&number.read(bytes).to_le_bytes());
         }
+        Ok(())
     }
 
-    /// Appends a row of `SLOTS` numbers, which has `WORDS` words. Both numbers are known to the
-    /// compiler, so that the row needs no loop.
+    /// Appends a row of `SLOTS` numbers, which has `WORDS` words. The compiler knows both numbers,
+    /// so the row needs no loop.
     #[inline(always)]
     fn put<const SLOTS: usize, const WORDS: usize>(
         &self,
@@ -158,7 +158,7 @@ pub(super) fn of_events(mut program: Program) -> Program {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::format::ctf::layout::{EventLayout, Layout, Programs};
     use crate::format::ctf::metadata;
@@ -181,7 +181,10 @@ mod tests {
 
     /// Runs the programs of an event. Returns the row of the event and the position after the
     /// event, or the fault.
-    fn run(layout: &Layout, bytes: &[u8]) -> Result<(Vec<u8>, u64), Fault> {
+    pub(in crate::format::ctf) fn run(
+        layout: &Layout,
+        bytes: &[u8],
+    ) -> Result<(Vec<u8>, u64), Fault> {
         let event: &EventLayout = &layout.streams[0].events[0];
         let mut state = State { registers: vec![NO_VALUE; layout.registers], ..State::default() };
         let mut bits = Bits { bytes, at: 0, end: 8 * bytes.len() as u64 };

@@ -1,4 +1,4 @@
-//! The contexts that record events: threads and interrupts, as the fields of events name them.
+//! Determines from the fields of an event which thread or interrupt recorded it.
 //!
 //! | fields | context |
 //! |---|---|
@@ -31,11 +31,11 @@ const UNKNOWN: u64 = u64::MAX;
 /// The key of an interrupt's context is the interrupt number plus this value.
 const INTERRUPT: u64 = 1 << 49;
 
-/// The slots of a number and of a name.
+/// The slot of a number, and the slot of a name.
 type Slots = (u8, Option<u8>);
 
-/// Returns the thread id that a slot contains. In the slot of a signed number of 32 bits, the sign
-/// extends into the higher bits. Larger numbers are addresses.
+/// Returns the thread id that a slot contains. A signed 32-bit number is sign-extended to the width
+/// of the slot. Larger numbers are addresses.
 #[inline]
 fn thread_number(slot: u64) -> u64 {
     match i32::try_from(slot.cast_signed()) {
@@ -240,7 +240,7 @@ impl Threads {
 
     /// Returns the context of an event: the interrupt that the processor serves, the thread that
     /// recorded the event, or the running thread.
-    #[inline]
+    #[inline(always)]
     fn running(&mut self, recorder: Option<ContextId>, cpu: u16, trace: &mut Trace) -> ContextId {
         let known = self.cpus.get(usize::from(cpu));
         let interrupt = known.and_then(|cpu| cpu.interrupts.innermost());
@@ -249,7 +249,7 @@ impl Threads {
         context.unwrap_or_else(|| *self.unknown.get_or_insert_with(|| unknown(trace)))
     }
 
-    /// Returns the context of the thread with the number in a slot. If the context is new, `add`
+    /// Returns the context of the thread whose number is in a slot. If the context is new, `add`
     /// creates it from its key and its number.
     #[inline]
     fn numbered(

@@ -127,6 +127,7 @@ impl Names {
         trace: &mut Trace,
     ) {
         let known = last(kind, number, trace);
+        // A definition gives no lifetime to an object, so this creation can be that of the object.
         let is_new = |id: &ObjectId| {
             trace.objects.get(*id).is_some_and(|object| object.lifetime == Lifetime::default())
         };

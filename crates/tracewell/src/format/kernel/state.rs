@@ -179,6 +179,7 @@ impl Kernel {
     /// context.
     fn context(&mut self, core: u8, trace: &mut Trace) -> (ContextId, Option<u16>) {
         let Core { runs, ref interrupts } = *self.core(core);
+        // The innermost interrupt runs instead of the task.
         if let Some(number) = interrupts.innermost() {
             return (self.names.interrupt(number, trace), None);
         }
@@ -204,6 +205,7 @@ impl Kernel {
         match id {
             ids::READY => {
                 let task = self.task(task, trace);
+                // Some kernels report a task as ready although it already is. This changes nothing.
                 let again = task.state == State::Ready;
                 task.state = State::Ready;
                 if again {
@@ -223,12 +225,15 @@ impl Kernel {
             ids::PRIORITY_SET => {
                 self.task(task, trace).priority = u16::try_from(second).ok();
             }
+            // These events change no state, but the task that they name must exist.
             ids::INHERIT | ids::DISINHERIT | ids::NOTIFY | ids::RESUME | ids::STACK => {
                 self.task(task, trace);
             }
             ids::OBJECT_CREATE | ids::OBJECT_DELETE => {
                 return Some(self.object(id, arguments, ticks, next, trace));
             }
+            // The other events depend on the state of a core, so events outside all cores do not
+            // change it.
             _ => {
                 let Place::Core(core) = place else { return Some(next) };
                 return Some(self.next_of_core(id, core, task, next, trace));
@@ -248,11 +253,14 @@ impl Kernel {
     ) -> Next {
         match id {
             ids::START => {
+                // The target starts again, so no interrupt is in progress.
                 self.core(core).interrupts.clear();
                 next
             }
             ids::RUNS => self.runs(core, first, next, trace),
             ids::INTERRUPT_EXIT | ids::INTERRUPT_EXIT_TO_SCHEDULER => {
+                // An exit without an entry must not end an outer interrupt, so it has an id of its
+                // own.
                 if self.core(core).interrupts.exit().is_some() {
                     return next;
                 }
@@ -281,6 +289,7 @@ impl Kernel {
         if task == 0 {
             Names::name_idle(trace);
         } else {
+            // A task that runs is ready. If it stops without another reason, it is preempted.
             self.task(task, trace).state = State::Ready;
         }
         match stopped {
@@ -290,6 +299,7 @@ impl Kernel {
             Some((before, State::Ready)) => {
                 next.with(derived::PREEMPT, &[u64::from(task), u64::from(before)])
             }
+            // Without a known reason, the event says only which task runs.
             Some((_, State::Unknown | State::Deleted)) | None => {
                 next.with(u32::from(ids::RUNS), &[u64::from(task)])
             }
@@ -318,6 +328,7 @@ impl Kernel {
 
     /// Handles requests of the running task, and events that have no effect on the state.
     fn request(&mut self, id: u8, core: u8, object: u32, next: Next, trace: &mut Trace) -> Next {
+        // Only a task outside of interrupts can wait.
         let (Runs::Task(number), true) =
             (self.core(core).runs, self.core(core).interrupts.innermost().is_none())
         else {

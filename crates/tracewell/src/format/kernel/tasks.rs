@@ -53,8 +53,8 @@ pub(super) struct Task {
 pub(super) struct Tasks {
     known: HashMap<u32, Task, RandomState>,
     /// Number of gaps so far. There can be many gaps and many tasks, so the decoder does not update
-    /// all tasks at each gap. Instead, a task's state is out of date if the task stores a smaller
-    /// number.
+    /// all tasks at each gap. Instead, each task stores this number at each update. If a task
+    /// stores a smaller number, its state is out of date.
     gaps: u64,
 }
 
@@ -69,6 +69,8 @@ impl Tasks {
             asked: None,
             gaps,
         });
+        // Events were lost since the task's last event. Its state is unknown, but its context
+        // stays.
         if task.gaps != gaps {
             *task = Task { state: State::Unknown, asked: None, gaps, ..*task };
         }

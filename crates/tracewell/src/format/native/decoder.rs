@@ -140,8 +140,8 @@ impl NativeDecoder {
                 }
                 Stop::Wanted(_) if last => break,
                 Stop::Wanted(wanted) => {
-                    // Some records must wait for a later status. They refer to bytes in the window,
-                    // so keep these bytes.
+                    // Some records are delivered only after a later status. They refer to bytes in
+                    // the window, so keep these bytes.
                     let needed = self.merge.needed_from().unwrap_or(self.log.place.at);
                     let consumed =
                         needed.min(self.log.place.at).saturating_sub(window.offset) as usize;
@@ -165,6 +165,7 @@ impl NativeDecoder {
     fn rest(&mut self, out: &mut Emitter<'_>) -> Flow {
         self.merge.deliver(None, out)?;
         let end = self.log.place.at;
+        // If the damage caused a loss at its own place, do not report a second loss.
         if self.log.place.damaged && out.trace.losses.damaged() == 0 {
             let cause = if self.log.ended { LossCause::Damaged } else { LossCause::Truncated };
             out.loss(None, cause, end)?;

@@ -123,16 +123,20 @@ impl KernelEvents {
         let id = match known {
             Known::Event(id) => *id,
             Known::Names(parts) => {
+                // The new names apply from here on, so first deliver the events before them.
                 out.flush()?;
                 apply(&mut self.kernel, parts, out.trace);
                 return Flow::Continue(());
             }
         };
+        // This event changes names, so the same applies.
         if Kernel::renames(id) {
             out.flush()?;
         }
         let window = out.window;
         let payload = payload(record, window.bytes, window.offset);
+        // Bits 6 and 7 of the id are the form of the arguments. A text (3) has two words like form
+        // 2.
         let count = usize::from(id >> 6).min(2);
         let mut fields = [0; 3];
         for (index, field) in fields.iter_mut().enumerate().take(1 + count) {
@@ -149,6 +153,7 @@ impl KernelEvents {
         let Some(row) = self.kernel.take(event, out.trace) else {
             return Flow::Continue(());
         };
+        // The payload contains the text after the core.
         if id == ids::TEXT {
             out.buffer.payloads.extend_from_slice(payload.get(WORD..).unwrap_or_default());
         } else {

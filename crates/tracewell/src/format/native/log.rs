@@ -78,6 +78,7 @@ impl Log {
         merge: &mut Merge,
         trace: &mut Trace,
     ) -> Option<Stop> {
+        // Report one place only: after a gap, the numbers of all blocks differ.
         if found.number != self.next && !self.place.damaged {
             let message = format!("expected block {}, found {}", self.next, found.number);
             trace.diagnostics.add(Severity::Damage, at, message);
@@ -102,6 +103,7 @@ impl Log {
                 self.ended = true;
                 return Some(Stop::End);
             }
+            // An index only makes searches faster. Unknown kinds come from newer writers.
             Some(Kind::Index) | None => {}
         }
         None

@@ -123,7 +123,7 @@ impl Merge {
     /// Delivers records of a lane as long as this lane has the earliest record.
     fn run(&mut self, number: usize, limit: Option<u64>, out: &mut Emitter<'_>) -> Flow {
         let window = out.window;
-        // Stay with this lane up to the earliest record of the other lanes or up to the limit.
+        // Stay with this lane until the earliest record of the other lanes, or until the limit.
         let until = self.heap.peek().map_or(u64::MAX, |Reverse((stamp, _))| *stamp);
         let until = until.min(limit.map_or(u64::MAX, |limit| limit.saturating_sub(1)));
         loop {

@@ -98,7 +98,9 @@ pub(super) fn number_spans(
     let (ids, others) = arguments.split_at_checked(fields).unwrap_or((&[], arguments));
     for (index, id) in ids.as_chunks::<WORD>().0.iter().enumerate() {
         let number = match (u64::from_le_bytes(*id), role) {
+            // The id 0 means that there is no span.
             (0, _) => 0,
+            // The first field is the span that begins. A second field is its parent.
             (id, SpanRole::Begins) if index == 0 => spans.begin(context, id, u32::from(record.id)),
             (id, SpanRole::Ends) => spans.end(context, id),
             (id, _) => spans.number(context, id),

@@ -101,12 +101,13 @@ pub fn note(start: &[u8]) -> Option<Note> {
 }
 
 /// Returns true if at least one thread of a process has not ended. A killed process remains visible
-/// until its parent waits for it, and so does the first thread of a process until the others end.
+/// until its parent waits for it. The first thread of a process remains visible until the other
+/// threads end.
 fn is_running(process: u32) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return false };
     threads.flatten().any(|thread| {
         let status = fs::read(thread.path().join("stat")).unwrap_or_default();
-        // The state follows the name, which is in brackets and may contain brackets.
+        // The state follows the name. The name is in brackets, and may itself contain brackets.
         let name_end = status.iter().rposition(|byte| *byte == b')');
         let state = name_end.and_then(|end| status.get(end + 2));
         state.is_some_and(|state| !matches!(state, b'Z' | b'X' | b'x'))

@@ -28,6 +28,7 @@ pub(super) fn define(
         Ok(text) => {
             let instrumentation = sites::instrumentation(&text);
             if let Some(role) = instrumentation.span {
+                // The decoder replaces the ids of spans in these events by numbers.
                 trace.program_spans.declare(id, role);
             }
             let event = event_type(u32::from(id), &text, instrumentation);

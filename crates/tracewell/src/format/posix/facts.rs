@@ -99,6 +99,7 @@ pub(super) fn of_memory(trace: &mut Trace, header: &ObjectHeader, bytes: &[u8]) 
     let state = State::of_code(at(at::STATE));
     let status =
         if state == State::Running { "POSIX_TRACE_RUNNING" } else { "POSIX_TRACE_SUSPENDED" };
+    // A full stream that loops stays in the state `Running` and sets this word instead.
     let full = state == State::Full || at(at::LOOP_FULL) != 0;
     let full_status = if full { "POSIX_TRACE_FULL" } else { "POSIX_TRACE_NOT_FULL" };
     trace.facts.extend([
@@ -112,6 +113,7 @@ pub(super) fn of_memory(trace: &mut Trace, header: &ObjectHeader, bytes: &[u8]) 
     let members = members.filter(|process| *process != 0);
     let members = members.map(|process| decimal("traced_process", process_id(process)));
     trace.facts.extend(members);
+    // The name occupies 64 bytes and ends at the first zero byte.
     let name: Vec<u8> =
         bytes.get(at::NAME * 8..).unwrap_or_default().iter().copied().take(64).collect();
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());

@@ -51,10 +51,11 @@ impl Encoding {
         length
     }
 
-    /// Returns the value of a field, which begins at `offset` in the data.
+    /// Returns the value of the field that begins at `offset` in the data.
     fn value(self, field: &[u8], offset: usize, kind: ArgumentKind) -> FieldValue {
         match self {
             Self::Chars(length) => {
+                // A text ends at its first zero byte. Bytes have no such end.
                 let null = field.iter().position(|byte| *byte == 0);
                 let end = null.filter(|_| kind == ArgumentKind::Text).unwrap_or(length);
                 FieldValue::Bytes { offset, length: end }
@@ -67,6 +68,7 @@ impl Encoding {
                 FieldValue::Number(unsigned(field, length))
             }
             Self::Signed(length) => {
+                // Shifting the sign bit to bit 63 and back copies it to all higher bits.
                 let unused = 64 - 8 * length as u32;
                 let value = (unsigned(field, length) << unused).cast_signed() >> unused;
                 FieldValue::Number(value.cast_unsigned())
@@ -100,8 +102,8 @@ pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), S
         (_, Unnamed)
         | (Some(Encoding::Float(_)), Float)
         | (Some(Encoding::Chars(_)), Text | Bytes) => return Ok(()),
-        (Some(Encoding::Float(_)), _) => "the kind float",
-        (Some(Encoding::Chars(_)), _) => "the kind text or bytes",
+        (Some(Encoding::Float(_)), _) => "the kind 'float'",
+        (Some(Encoding::Chars(_)), _) => "the kind 'text' or 'bytes'",
         (Some(_), Float) => "the encoding f32 or f64 of a float",
         (Some(_), Text | Bytes | List) => "an encoding of text or bytes, such as char[8]",
         (Some(_), _) => return Ok(()),
@@ -119,7 +121,7 @@ pub(super) fn check_unencoded(number: usize, kind: Option<ArgumentKind>) -> Resu
         Some(ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::Unnamed) => Ok(()),
         _ if number > 0 => Ok(()),
         _ => Err("expected ' as ' and an encoding such as 'as u16'; \
-                  or the kind bytes or text, for all bytes of the data"
+                  or the kind 'bytes' or 'text', for all bytes of the data"
             .to_owned()),
     }
 }
@@ -149,6 +151,7 @@ pub(super) fn values<'d>(
     event: &'d EventType,
     data: &'d [u8],
 ) -> impl Iterator<Item = Option<FieldValue>> + 'd {
+    // Fields are the first arguments. The first argument without an encoding ends them.
     let fields = event.args.iter().map_while(|argument| {
         Encoding::parse(&argument.encoding).map(|encoding| (encoding, argument.kind))
     });
@@ -167,11 +170,11 @@ mod tests {
     #[test]
     fn an_encoding_must_fit_the_kind() {
         let check = |encoding, kind| check_encoding(encoding, kind).unwrap_err();
-        let float = "expected the kind float, found 'as f32'";
+        let float = "expected the kind 'float', found 'as f32'";
         assert_eq!(check("f32", ArgumentKind::Unsigned), float);
         let number = "expected the encoding f32 or f64 of a float, found 'as u32'";
         assert_eq!(check("u32", ArgumentKind::Float), number);
-        let text = "expected the kind text or bytes, found 'as char[8]'";
+        let text = "expected the kind 'text' or 'bytes', found 'as char[8]'";
         assert_eq!(check("char[8]", ArgumentKind::Hex), text);
         for unknown in ["char[0]", "char[65537]", "char[]", "char", "f16"] {
             assert!(

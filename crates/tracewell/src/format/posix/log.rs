@@ -22,7 +22,7 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Returns the state for a log whose first block after the header is at this offset.
+    /// Returns the state before the first block, which begins at `header_end`.
     pub(super) fn after_header(header_end: u64) -> Self {
         Self { place: BlockPlace::new(header_end), ..Self::default() }
     }

@@ -69,8 +69,8 @@ fn copy(file: &File, folder: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut room = Room::new(total, &metadata)?;
     let control = geometry.head(geometry.packets as usize) * WORD;
     room.spend(control)?;
-    // Copy the headers first, so that a record that they mark as committed was stored before its
-    // packet is copied.
+    // Copy the headers before the packets: if a copied header marks a record as committed, the
+    // record is already in the packet when the packet is copied.
     read(file, &mut room.bytes[..control], 0)?;
     for packet in 0..geometry.packets as usize {
         let place = geometry.head(packet) + head::COMMITTED;

@@ -24,8 +24,8 @@ pub(super) fn define(trace: &mut Trace, id: u32, name: &[u8], offset: u64) {
     Arc::make_mut(&mut trace.schema).define(event);
 }
 
-/// Defines a user event type with an unknown name. Its arguments are the same as for all user event
-/// types.
+/// Defines a user event type whose name is unknown. Its arguments are the same as for all user
+/// event types.
 pub(super) fn define_unnamed(trace: &mut Trace, id: u32) {
     if (FIRST_USER..=LAST_USER).contains(&id) && !trace.schema.defines(id) {
         let name = format!("user_event_{id}");

@@ -72,11 +72,12 @@ pub(super) fn guess(bytes: &[u8], usual: Dialect, default: &Settings) -> Guess {
     }
 }
 
-/// Minimum number of bytes for an early inference. Fewer bytes often lack events that show a size.
+/// Minimum number of bytes for an early inference. Fewer bytes often lack the events that determine
+/// the sizes.
 const EARLY_BYTES: usize = 4096;
 
-/// Infers dialect and settings from fewer bytes than a full sample. Finds settings only if the
-/// first half of the bytes alone shows the same settings.
+/// Infers dialect and settings from fewer bytes than a full sample. Returns settings only if the
+/// first half of the bytes leads to the same settings.
 pub(super) fn early(bytes: &[u8], usual: Dialect, default: &Settings) -> Guess {
     if bytes.len() < EARLY_BYTES {
         return Guess::TooFew;
@@ -151,7 +152,7 @@ impl Sample {
     }
 }
 
-/// A measure of how much of a sample certain settings explain. Scores are compared field by field.
+/// The degree to which certain settings explain a sample. Scores are compared field by field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Score {
     /// A frame whose length is exactly right gets two points. A frame with a string gets one
@@ -181,8 +182,8 @@ impl Candidate {
         }
         let unexplained =
             events.values().any(|(frames, fit)| *frames >= MIN_OF_EVENT && 2 * fit < *frames);
-        // A frame that fits exactly has two points, so 18 points per ten frames stand for nine of
-        // ten frames.
+        // A frame that fits exactly has two points. At least nine of ten frames must fit, which is
+        // 18 points per ten frames.
         10 * self.score.fits >= 18 * sample.frames.len() && !unexplained
     }
 
@@ -197,8 +198,8 @@ impl Candidate {
         let (schema, fields, s) = (schema(self.dialect), fields(self.dialect), &self.settings);
         let read = |(code, ..): &(u8, usize, usize)| {
             let fields = fields.get(usize::from(*code))?.as_ref()?;
-            // Arguments that the settings omit have no bytes, so they cannot distinguish
-            // interpretations.
+            // Arguments that the settings omit have no bytes, so they do not help to choose an
+            // interpretation.
             let present = fields.iter().filter(|field| field.condition.holds(s));
             let sizes = present.map(|field| field.field_type.bytes(s)).collect();
             let label = &schema.event(u32::from(*code)).label;
@@ -322,9 +323,9 @@ fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usi
     }
 }
 
-/// Returns all settings that differ from the given ones in one size or one switch. As an exception,
-/// some differ both in the size of a count and in whether the count has a low-water mark: one
-/// 4-byte count is as long as two 2-byte counts.
+/// Returns all settings that differ from the given ones in one size or one switch. A few differ
+/// both in the size of a count and in whether there is a low-water mark, because one 4-byte count
+/// is as long as two 2-byte counts.
 fn neighbours(from: &Settings) -> Vec<Settings> {
     let sizes: [fn(&mut Settings, u8); 6] = [
         |s, size| s.signal = size,
@@ -342,6 +343,7 @@ fn neighbours(from: &Settings) -> Vec<Settings> {
         |s| s.sender = !s.sender,
         |s| s.queue_low_water = !s.queue_low_water,
         |s| s.pool_low_water = !s.pool_low_water,
+        // Pointers have 2 or 4 bytes, so 6 minus one size is the other.
         |s| s.pointer = 6 - s.pointer,
         |s| s.function = 6 - s.function,
         |s| (s.pointer, s.function) = (6 - s.pointer, 6 - s.function),
@@ -351,6 +353,7 @@ fn neighbours(from: &Settings) -> Vec<Settings> {
         change(&mut settings);
         settings
     };
+    // Sizes are 1, 2 or 4 bytes. The present size is tried again, which changes nothing.
     let resized = sizes.iter().flat_map(|set| [1, 2, 4].map(|size| changed(&|s| set(s, size))));
     let switched = switches.iter().map(|switch| changed(&|s| switch(s)));
     resized.chain(switched).collect()
@@ -366,6 +369,7 @@ fn fit(kind: &(u8, usize, usize), fields: &Fields, settings: &Settings) -> Optio
     let &(code, length, count) = kind;
     let (expected, text) = expected(fields.get(usize::from(code))?.as_ref()?, settings);
     match text {
+        // An exact length is stronger evidence than a minimum length, so it counts twice.
         false if length == expected => Some(2 * count),
         true if length >= expected => Some(count),
         _ => None,

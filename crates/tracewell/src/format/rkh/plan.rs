@@ -1,8 +1,8 @@
 //! Determines the position of each argument in the records of each event, for given settings.
 //!
-//! The schema defines types and conditions, and the settings define sizes. Plans for all ids are
-//! made as soon as the settings are known. After that, the decoder needs only the plan of an id to
-//! decode a record with this id.
+//! The schema defines types and conditions, and the settings define sizes. As soon as the settings
+//! are known, this module makes the plans for all ids. After that, the decoder needs only the plan
+//! of an id to decode a record with this id.
 
 use tracewell_wire::rkh::{Dialect, Field, FieldType, Settings, ids};
 
@@ -23,7 +23,7 @@ pub(super) enum Step {
 }
 
 /// Maximum number of arguments of a record with fixed positions. The fast path also reads unused
-/// slots, so that the processor need not predict the end of a loop.
+/// slots, so the processor need not predict the end of a loop.
 pub(super) const FIXED_SLOTS: usize = 8;
 
 /// Maximum total length of a record's arguments in bytes, if all arguments have fixed positions.

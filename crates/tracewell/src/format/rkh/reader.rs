@@ -10,7 +10,7 @@ use crate::model::{Emitter, Flow, Trace};
 /// Creates a decoder with the options of this format.
 pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
     let options = StreamOptions::from_options(&settings.options)?;
-    // The schema files must fit the dialect with which the stream begins.
+    // The schema files must fit the stream's initial dialect.
     FORMAT.with_schemas(schema(options.dialect), settings)?;
     Ok(Box::new(Reader { state: State::new(options, &settings.all_schemas(FORMAT.name)) }))
 }

@@ -46,8 +46,8 @@ impl Rows {
         8 * self.end
     }
 
-    /// Makes room for `rows` further rows with fixed positions. Returns all words, and the number
-    /// of words in use.
+    /// Makes room for `rows` further rows of fixed size. Returns all words, and the number of words
+    /// in use.
     #[inline]
     pub(super) fn reserve(&mut self, rows: usize) -> (&mut [[u8; 8]], usize) {
         let wanted = self.end + rows * FIXED_ROW;

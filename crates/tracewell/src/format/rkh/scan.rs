@@ -160,7 +160,8 @@ impl<'a, S: Simd> Scan<'a, S> {
         }
         (self.range, self.total) = ((first, first + length), total);
         self.count = count;
-        // If the next escape lies before this section, it is still after the cursor, so keep it.
+        // Keep the next escape if it lies before this section, because it is still after the
+        // cursor.
         if self.escape >= first {
             self.find_escape(start);
         }

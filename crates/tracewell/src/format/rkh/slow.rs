@@ -15,8 +15,7 @@ use super::symbols::SymbolPlan;
 use super::timeline::Order;
 use crate::model::{Flow, LossCause, Severity};
 
-/// Offset that is added to ids without a one-byte form. This number is larger than the id of any
-/// event.
+/// Number that is added to an id that has no one-byte form. It is larger than the id of any event.
 const NO_CODE: u32 = 1 << 16;
 
 /// The part of a frame before the arguments.
@@ -99,8 +98,8 @@ impl Chunk<'_, '_> {
         let state = &mut *self.state;
         let row = state.pending.rows.end();
         let tables = state.tables.as_deref();
-        // The row is written first, because a frame with invalid arguments must not change the last
-        // number and timestamp.
+        // Write the row before the timeline stores the number and the timestamp, because a frame
+        // with invalid arguments must not change the timeline.
         match add(tables, &mut state.pending.rows, &state.settings, code, arguments) {
             Ok(&Plan { step, symbol, .. }) => {
                 if let Some(number) = header.number {
@@ -145,6 +144,7 @@ impl Chunk<'_, '_> {
     fn no_event(&mut self, fault: Fault, cut: Cut, header: Header, code: Option<u8>) -> Flow {
         let state = &mut *self.state;
         let follows = header.number.is_some_and(|number| state.timeline.skip(number));
+        // Without a checksum, noise can have the expected number, so the frame is damage.
         if !state.settings.checksum || !follows {
             return self.fault(fault, cut);
         }

@@ -158,7 +158,8 @@ impl State {
         let clock = Clock::new(self.options.rate, self.timeline.counter());
         let payload = PayloadLayout::Values { digits: 8 };
         let mut trace = Trace::new(FORMAT.name, self.first_schema.clone(), payload, clock);
-        // Before version 2.4.3, active objects and state machines have only the symbols of objects.
+        // Before version 2.4.3, active objects and state machines have no symbol records of their
+        // own, only those of objects.
         trace.objects.share_names_among_kinds();
         trace
     }
@@ -201,7 +202,8 @@ impl State {
             false => guess::early(start, self.dialect, &self.settings),
         };
         let (severity, message) = match guess {
-            // Before the sample is full, only settings that were announced or found end the wait.
+            // Until the sample is full, wait for more bytes unless the settings were announced or
+            // found.
             Guess::TooFew | Guess::Usual | Guess::Unknown if !enough => return false,
             Guess::Announced | Guess::TooFew => return true,
             Guess::Found(dialect, settings) => {

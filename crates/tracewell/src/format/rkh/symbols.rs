@@ -216,6 +216,7 @@ impl Symbols {
     /// Returns the context of an active object. If the address is new, first creates a context.
     #[inline]
     pub(super) fn active_object(&mut self, trace: &mut Trace, key: u64) -> ContextId {
+        // Most records refer to a few objects, so a small cache avoids the search.
         if let (true, id) = self.seen(key) {
             return id;
         }
@@ -237,8 +238,8 @@ impl Symbols {
     fn create(&mut self, trace: &mut Trace, key: u64) -> ContextId {
         let (lives, last) = self.lives.entry(key).or_default();
         let context = active_object(trace, key);
-        // If an address already has `MAX_LIVES` contexts, rename the latest one, so that memory
-        // stays bounded.
+        // If an address already has `MAX_LIVES` contexts, rename the latest one, so memory stays
+        // bounded.
         if *lives < MAX_LIVES {
             (*lives, *last) = (*lives + 1, trace.contexts.replace(context));
         } else {

@@ -19,7 +19,7 @@ pub(super) enum Order {
     Next,
     /// The number is 0 after a configuration record: the target restarted.
     Restarted,
-    /// This number of frames, 1 to 255, is missing before the frame.
+    /// Number of frames that are missing before this frame, 1 to 255.
     Gap(u8),
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Order {
 #[derive(Debug)]
 pub(super) struct Timeline {
     last_number: Option<u8>,
-    /// Number of frames since the previous event that are not events but have the expected numbers.
+    /// Number of frames after the previous event that are not events but continue its numbers.
     skipped: u8,
     pub(super) first_number: Option<u8>,
     /// True if a configuration record has followed the latest numbered frame.
@@ -112,8 +112,8 @@ impl Timeline {
         follows
     }
 
-    /// Returns number and timestamp of the previous frame if it was an event. The next frame must
-    /// then have the next number, unless frames were lost.
+    /// Returns the number and the timestamp of the previous frame if it was an event. The next
+    /// frame must then have the next number, unless frames were lost.
     pub(super) const fn steady(&self) -> Option<(u8, u32)> {
         match (self.last_number, self.last_stamp) {
             (Some(number), Some(stamp)) if !self.configured && self.skipped == 0 => {

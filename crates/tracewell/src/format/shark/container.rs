@@ -53,8 +53,8 @@ pub(super) struct Missing {
 pub(super) struct Areas {
     pub(super) list: Vec<Area>,
     pub(super) missing: Vec<(usize, Missing)>,
-    /// Records of compressed chunks. Areas refer to these bytes by offsets that continue after the
-    /// end of the input.
+    /// Records of compressed chunks. Areas refer to these bytes by offset, as if the bytes followed
+    /// the input.
     pub(super) unpacked: Vec<u8>,
 }
 
@@ -352,7 +352,7 @@ impl Capture {
         let mut before: Option<((u32, u32), bool)> = None;
         for packet in self.packets {
             let (sender, number) = packet.place;
-            // Numbers of different runs of the sender cannot be compared.
+            // Do not compare the numbers of different runs of the sender.
             before = before.filter(|((same, _), _)| *same == sender);
             let lost = before.map_or(0, |((_, last), _)| number - last - 1);
             let missing = (lost > 0).then(|| {

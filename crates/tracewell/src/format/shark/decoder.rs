@@ -28,7 +28,7 @@ const BATCH: usize = 4096;
 /// Minimum number of adjacent records that are delivered as a separate batch.
 const WORTH_A_BATCH: usize = 256;
 
-/// Number of bytes, at the start of a part, from which the decoder recognises the part's kind.
+/// Number of bytes at the start of a part that are enough to recognise its kind.
 const RECOGNISED_BY: usize = 64 * 1024;
 
 #[derive(Debug)]
@@ -117,6 +117,7 @@ impl Decoder for SharkDecoder {
 impl SharkDecoder {
     /// Returns the areas of all parts, and the kind of the first part.
     fn areas(&self, bytes: &[u8], remarks: &mut Diagnostics) -> Result<(Areas, Kind), ReadError> {
+        // Positions outside the input, and equal positions, would result in empty parts.
         let inner = self.parts.iter().copied().filter(|part| *part > 0 && *part < bytes.len());
         let mut starts: Vec<_> = std::iter::once(0).chain(inner).collect();
         starts.dedup();
@@ -181,7 +182,7 @@ struct Delivery<'a, 'b> {
     bytes: &'a [u8],
     out: &'a mut Emitter<'b>,
     state: State,
-    /// Offsets of the next records if they are not adjacent.
+    /// Offsets of the records to deliver next, if they are not adjacent.
     scattered: Vec<usize>,
 }
 

@@ -36,6 +36,7 @@ impl<'a> Merge<'a> {
         let heads = runs.iter().enumerate();
         let heads = heads.map(|(index, run)| Reverse((tsc(input, run.start), run.start, index)));
         let gap = |(index, (at, _)): (usize, &(usize, Missing))| {
+            // A gap has no timestamp. It gets that of the last record before it.
             let before = runs.partition_point(|run| run.end <= *at).checked_sub(1);
             let stamp = before.and_then(|run| runs.get(run)).map_or(0, |run| run.last);
             Reverse((stamp, *at, runs.len() + index))
@@ -49,8 +50,8 @@ impl<'a> Merge<'a> {
         self.runs.iter().map(|run| tsc(self.input, run.start)).min()
     }
 
-    /// Finds the records of a run, from `start` on, that precede the next record of every other
-    /// run. Returns the offset of the byte after these records.
+    /// Finds the records from `start` on that precede the next record of every other run. Returns
+    /// the offset of the byte after these records.
     fn end(&self, run: &Run, start: usize) -> usize {
         let Some(Reverse(next)) = self.heads.peek() else { return run.end };
         let next = (next.0, next.1);

@@ -136,6 +136,8 @@ impl State {
             Effect::Exit => running.exit(None),
             Effect::ExitTo => running.exit(self.first_task(slot, trace, true)),
             Effect::Schedule => {
+                // Look up both tasks even if the first is unknown, because each record makes its
+                // tasks known.
                 let runs = self.first_task(slot, trace, true);
                 self.second_task(slot, trace);
                 if let Some(runs) = runs {
@@ -143,6 +145,7 @@ impl State {
                 }
             }
             Effect::Load => match self.first_task(slot, trace, true) {
+                // The kernel is not a task that the scheduler chooses.
                 Some(kernel) if Record::from_bytes(slot).par1 == ids::context::KERNEL => {
                     running.load_system(kernel);
                 }

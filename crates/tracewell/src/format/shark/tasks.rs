@@ -51,7 +51,7 @@ impl Tasks {
         Self { by_number: HashMap::default(), used, names }
     }
 
-    /// Returns the names from the user.
+    /// Returns the names that the user gave.
     pub(super) fn names(&self) -> &Names {
         &self.names
     }
@@ -77,7 +77,8 @@ impl Tasks {
         }
     }
 
-    /// Returns true if `id` or `task_create` with this pid assigns a number to another task.
+    /// Returns true if an `id` or `task_create` with this pid shows that the number now belongs to
+    /// another task.
     pub(super) fn replaces(&self, number: u16, pid: u32, created: bool) -> bool {
         self.by_number.get(&number).is_some_and(|task| match task.pid {
             // The activity before `task_create` belongs to another task, whose pid is unknown.
@@ -135,6 +136,7 @@ impl Tasks {
             lifetime: Lifetime { from: created, ..Lifetime::default() },
             record: Vec::new(),
         });
+        // Earlier events keep the context that the number had before.
         let context = trace.contexts.replace(Context {
             key: u64::from(number),
             key_text: format!("0x{number:04X}"),

@@ -133,6 +133,7 @@ impl SystemViewDecoder {
     ) -> Flow<Progress> {
         let source = Source { bytes: input.bytes, offset: input.offset, last: input.last };
         loop {
+            // This loop decodes the most frequent packets, if the plan is for this form of stream.
             if self.form == lane.stream.form {
                 self.events.add_short(lane, source, out)?;
             }
@@ -198,13 +199,16 @@ impl SystemViewDecoder {
     fn skipped(&mut self, lane: &Lane, skipped: Skipped, out: &mut Emitter<'_>) -> Flow {
         let Skipped { from, until, cause, guessed } = skipped;
         let bytes = until - from;
+        // If the ids contain the core, the lost packets may be of any core.
         let cpu = Some(lane.cpu).filter(|_| !lane.stream.form.core_in_id);
         self.events.skipped(cpu, cause == Cause::Joined);
         if guessed {
-            let message = "no sync follows: the events from here on are those that are plausible";
+            let message =
+                "no sync follows: the events from here on are plausible, but not confirmed";
             out.trace.diagnostics.add(Severity::Warning, until, message);
         }
         match cause {
+            // The recorder sends a sync before the first packet, so nothing is missing before it.
             Cause::Joined if bytes == 0 => Flow::Continue(()),
             Cause::Joined => {
                 let message = format!("the recording began earlier: skipped {bytes} bytes");
@@ -231,6 +235,7 @@ impl SystemViewDecoder {
     fn several(&mut self, head: &Head, input: Input<'_>, out: &mut Emitter<'_>) -> Flow {
         let length = input.bytes.len() as u64;
         let mut lanes = Vec::new();
+        // One file: its head contains the beginning of the stream of each core.
         if self.parts.is_empty() {
             add_head(out.trace, head, input.offset);
             let begins = begins(head, length, out.trace);
@@ -240,6 +245,7 @@ impl SystemViewDecoder {
                 lanes.push((Lane::new(stream, *core), end));
             }
         } else {
+            // Several files: each has a head of its own, and their order is the order of the cores.
             let starts = std::iter::once(0).chain(self.parts.iter().copied());
             let starts: Vec<_> = starts.filter(|start| *start <= input.bytes.len()).collect();
             for (index, start) in starts.iter().enumerate() {
@@ -258,6 +264,7 @@ impl SystemViewDecoder {
             let Some(lane) = merger.lane(index) else { break };
             match next {
                 Next::Packet(packet, place) => self.packet(lane, &packet, place, out)?,
+                // The other core's packet becomes the event.
                 Next::Copy => {}
                 Next::Skipped(skipped) => self.skipped(lane, skipped, out)?,
             }

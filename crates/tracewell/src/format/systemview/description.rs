@@ -130,7 +130,7 @@ fn kind(conversion: &str, types: &[(String, Vec<(u32, String)>)]) -> String {
     format!(": {kind}")
 }
 
-/// Returns the name of a table; this name differs from the names of other kinds.
+/// Returns a table's name with a prefix that distinguishes it from names of other kinds.
 fn type_name(name: &str) -> String {
     format!("type {name}")
 }

@@ -53,12 +53,14 @@ pub(super) fn event(text: &str) -> Option<EventText> {
 fn snake_case(word: &str) -> String {
     let mut name = String::new();
     for character in word.chars() {
+        // A capital after a small letter begins a new word, as in `NumBytes`.
         if character.is_ascii_uppercase() && name.ends_with(|c: char| c.is_ascii_lowercase()) {
             name.push('_');
         }
         let known = character.is_ascii_alphanumeric();
         name.push(if known { character.to_ascii_lowercase() } else { '_' });
     }
+    // In conditions, a name that begins with a digit would be a number.
     if name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() {
         name.insert(0, '_');
     }
@@ -111,6 +113,7 @@ impl EventText {
             };
             argument(&parameter.name, kind, encoding)
         });
+        // The list shows parameters that the description does not mention.
         let values = argument("values", ArgumentKind::List, "");
         let name = shown(self.name.as_bytes()).into_owned();
         EventType {

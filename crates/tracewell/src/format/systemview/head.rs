@@ -40,8 +40,8 @@ pub(super) struct Head {
     pub(super) texts: Vec<(&'static str, String)>,
     /// True if the ids of the stream contain the number of the core.
     pub(super) core_in_id: bool,
-    /// Core number and beginning of each stream. Beginnings are counted in bytes after the head,
-    /// and the list is sorted by them.
+    /// Core number and beginning of each stream. Beginnings are offsets in bytes from the end of
+    /// the head, in ascending order.
     pub(super) streams: Vec<(u16, u64)>,
     /// Offsets, in bytes, of the `Offset` lines that were ignored.
     pub(super) ignored: Vec<u64>,
@@ -75,7 +75,7 @@ pub(super) fn read(bytes: &[u8], last: bool) -> Option<Head> {
         }
         let end = rest.iter().position(|byte| *byte == b'\n');
         let Some(end) = end.or(last.then_some(rest.len())) else {
-            // A line that does not end is not part of a head.
+            // An unterminated line is not part of a head.
             if rest.len() < MAX_HEAD {
                 return None;
             }

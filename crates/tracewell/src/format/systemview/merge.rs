@@ -106,6 +106,7 @@ impl<'a> Merger<'a> {
         if !is_copied(packet.id) {
             return false;
         }
+        // Packets arrive in order of time, so no later packet can equal one with an earlier time.
         self.compared.retain(|(other, _)| other.ticks == place.ticks);
         let found = self.compared.iter().position(|(other, known)| {
             other.cpu != place.cpu && known.id == packet.id && known.payload == packet.payload

@@ -111,6 +111,7 @@ fn recognise(start: &[u8]) -> Option<Confidence> {
 /// Returns true if the packets at the beginning of a recording follow a sync.
 fn is_recording(bytes: &[u8]) -> bool {
     let form = Form::default();
+    // A recorder first sends a sync, TRACE_START and INIT. INIT must contain plausible numbers.
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     let start = bytes.get(zeros..).unwrap_or_default();
     let Some(start) = Packet::read(start, form).ok().filter(|p| p.id == ids::TRACE_START) else {

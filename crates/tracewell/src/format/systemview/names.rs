@@ -199,7 +199,7 @@ impl Names {
         }
     }
 
-    /// Returns the context of an interrupt to which no recent event refers.
+    /// Returns the context of an interrupt that is not among the recent contexts.
     #[cold]
     fn other_interrupt(&mut self, trace: &mut Trace, number: u32, key: u64) -> ContextId {
         let context = trace.contexts.find(key).unwrap_or_else(|| {
@@ -226,7 +226,7 @@ impl Names {
         }
     }
 
-    /// Returns the context of an idle core to which no recent event refers.
+    /// Returns the context of an idle core that is not among the recent contexts.
     #[cold]
     fn other_idle(&mut self, trace: &mut Trace, cpu: u16, key: u64) -> ContextId {
         let name = if cpu == 0 { "idle".to_owned() } else { format!("idle {cpu}") };
@@ -255,6 +255,7 @@ impl Names {
         name: &[u8],
     ) -> bool {
         let name = shown(name).into_owned();
+        // The interrupt may have occurred before its name arrived. Then its context already exists.
         if numbers == Numbers::Interrupts
             && let Some(known) = trace.contexts.find(key::INTERRUPT | u64::from(number))
         {
@@ -265,6 +266,7 @@ impl Names {
             Numbers::Markers => &mut self.markers,
             Numbers::Series => &mut self.series,
         };
+        // A full table still accepts new names for known numbers.
         let is_full = table.len() >= MAX_NAMES;
         match table.get(&u64::from(number)) {
             Some(known) if *known == name => return false,

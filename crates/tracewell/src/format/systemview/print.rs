@@ -29,6 +29,7 @@ pub(super) fn format(text: &str, values: &[u32]) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('%') {
         out.push_str(before);
+        // The target counts `%%` as a conversion, so each `%` uses a value.
         let value = values.next();
         let (conversion, kind, end) = parse(after);
         match (value, kind) {
@@ -37,6 +38,7 @@ pub(super) fn format(text: &str, values: &[u32]) -> String {
                 conversion.put(*value, kind, &mut out);
             }
             _ => {
+                // Keep the `%` and continue after it: the rest may contain further conversions.
                 out.push('%');
                 rest = after;
                 continue;
@@ -56,6 +58,7 @@ fn parse(text: &str) -> (Conversion, Option<char>, usize) {
     let mut digits = false;
     for (at, character) in text.char_indices() {
         match character {
+            // Flags precede all digits. Later, these characters are the kind.
             '-' if !digits => conversion.left = true,
             '+' if !digits => conversion.plus = true,
             '#' if !digits => conversion.alternative = true,
@@ -63,8 +66,10 @@ fn parse(text: &str) -> (Conversion, Option<char>, usize) {
             '0' if !digits && !in_precision => conversion.zero = true,
             '0'..='9' => {
                 let digit = character.to_digit(10).unwrap_or(0) as usize;
+                // Digits after the point are the precision, others the width.
                 let number = conversion.precision.as_mut().filter(|_| in_precision);
                 let number = number.unwrap_or(&mut conversion.width);
+                // Limit the number, because a damaged text can demand any width.
                 *number = (*number * 10 + digit).min(MAX_WIDTH);
                 digits = true;
             }

@@ -1,4 +1,4 @@
-//! Builds the rows of values of events.
+//! Builds rows of values from the fields of events.
 
 use tracewell_wire::systemview::number;
 
@@ -93,12 +93,15 @@ impl Row {
         if let ([head, places @ ..], _) = row.as_chunks_mut::<8>() {
             *head = values::head(self.present, self.count as u32).to_le_bytes();
             for (index, (place, slot)) in places.iter_mut().zip(&self.slots).enumerate() {
+                // A place in `slots` counts from the tail. In the row, it counts from the row's
+                // start.
                 let is_place = self.places >> index & 1 == 1;
                 *place = (slot + if is_place { start as u64 } else { 0 }).to_le_bytes();
             }
         }
         if !self.tail.is_empty() {
             out.extend_from_slice(&self.tail);
+            // Every row begins at a multiple of 8 bytes.
             out.resize(out.len().next_multiple_of(8), 0);
         }
     }

@@ -158,9 +158,11 @@ impl Stream {
     /// search for the next packet must begin.
     #[inline]
     fn packet<'a>(&mut self, rest: &'a [u8], last: bool) -> Option<Part<'a>> {
+        // The order of the bytes in a long text's count is unknown until the first long text.
         if !self.order_known && begins_long_text(rest, self.form) {
             match self.infer_order(rest, last) {
                 Some(order) => (self.form.texts, self.order_known) = (order, true),
+                // One more byte may decide, so ask for it.
                 None if !last => return Some(Part::More(rest.len() + 1)),
                 None => {}
             }
@@ -171,6 +173,7 @@ impl Stream {
             Ok(packet) => {
                 let at = self.at;
                 self.at += packet.length as u64;
+                // Zeros at the end of a packet can be the beginning of a sync, so count them.
                 self.zeros = 0;
                 if rest.get(packet.length - 1) == Some(&0) {
                     let whole = rest.get(..packet.length).unwrap_or_default();
@@ -179,6 +182,7 @@ impl Stream {
                 Some(Part::Packet(packet, at))
             }
             Err(Fault::Incomplete) if !last => Some(Part::More(rest.len() + 1)),
+            // The input ends within a packet. A longer rest, or one with a sync, is damage instead.
             Err(Fault::Incomplete) if rest.len() <= LAST_PACKET && find_sync(rest).is_none() => {
                 let from = self.at;
                 self.at += rest.len() as u64;
@@ -270,8 +274,8 @@ impl Stream {
         (self.at > from || guessed).then_some(Part::Skipped(skipped))
     }
 
-    /// Returns the order of the bytes in the counts of long texts, or `None` if too few bytes have
-    /// arrived. An order is accepted if the parameters fit and another packet follows.
+    /// Returns the byte order of the counts of long texts, or `None` if too few bytes have arrived.
+    /// An order is accepted if the parameters fit and another packet follows.
     #[cold]
     fn infer_order(&self, rest: &[u8], last: bool) -> Option<TextOrder> {
         let mut orders = [TextOrder::HighFirst, TextOrder::LowFirst];
@@ -338,7 +342,7 @@ pub(super) fn find_sync(bytes: &[u8]) -> Option<usize> {
     syncs(bytes).find(is_start).map(|end| end - SYNC)
 }
 
-/// Returns true if the packet at the start of `rest` contains a text whose count has three bytes.
+/// Returns true if the packet at the start of `rest` contains a text whose length takes 3 bytes.
 #[inline]
 fn begins_long_text(rest: &[u8], form: Form) -> bool {
     let mask = if form.core_in_id { 0x3F } else { 0x7F };
@@ -354,7 +358,7 @@ fn begins_long_text(rest: &[u8], form: Form) -> bool {
     ) && is_long(rest, id)
 }
 
-/// Returns true if the packet at the start of `rest` contains a text whose count has three bytes.
+/// Returns true if the packet at the start of `rest` contains a text whose length takes 3 bytes.
 #[cold]
 fn is_long(rest: &[u8], id: u32) -> bool {
     use tracewell_wire::systemview::number;
@@ -392,17 +396,20 @@ fn is_plausible(
     for count in 0..MANY {
         let packet = match Packet::read(rest, form) {
             Ok(packet) => packet,
+            // At the end of a stream, there may be fewer packets.
             Err(Fault::Incomplete) => return whole && count >= FEW,
             Err(_) => return false,
         };
         let task = || packet.parameters(form.texts).number().unwrap_or(0);
         let is_known = match packet.id {
+            // Zero bytes are NOP packets. Unused memory is full of them, so they prove nothing.
             ids::NOP => false,
             ids::TASK_START_EXEC | ids::TASK_START_READY | ids::TASK_STOP_READY => {
                 known.task(task())
             }
             id => id < ids::FIRST_UNDEFINED,
         };
+        // The rate is the number of ticks in a second. Plausible packets are closer together.
         let in_time = packet.delta < rate.unwrap_or(PLAUSIBLE_DELTA);
         let fits = packet.payload.len() <= PLAUSIBLE_PAYLOAD && packet.check(form.texts).is_ok();
         if !is_known || !in_time || !fits {

@@ -129,16 +129,19 @@ impl Tables {
         let schema = FORMAT.extended(kernel.schema(), &self.files);
         let mut schema = match schema {
             Ok(schema) => Schema::clone(&schema),
+            // A file that does not fit must not end the decoding, so it only causes a warning.
             Err(error) => {
                 let mut schema = Schema::clone(&kernel.schema());
                 schema.add_fault(error);
                 schema
             }
         };
+        // The new schema lacks the events that modules have described so far.
         for event in &self.modules {
             schema.define(event.clone());
         }
         trace.schema = Arc::new(schema);
+        // The plans are for the arguments of the old schema.
         self.plans.clear();
         name_calls(trace);
         for numbers in [Numbers::Interrupts, Numbers::Markers, Numbers::Series] {

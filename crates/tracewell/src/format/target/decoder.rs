@@ -1,6 +1,6 @@
 //! Finds packets in arbitrary bytes. The input is a dump of a target's memory that contains a ring,
-//! or the bytes received on a line. The bytes of a line may begin within a packet, other bytes may
-//! be among them, and some bytes may be missing.
+//! or the bytes received on a line. The bytes of a line may begin within a packet, contain foreign
+//! bytes, and lack some bytes.
 
 use std::sync::Arc;
 
@@ -100,10 +100,10 @@ fn kind(start: &[u8], last: bool) -> Kind {
     if complete { Kind::Unknown } else { Kind::Incomplete }
 }
 
-/// Searches the bytes after the start for the kind, because a line can begin with other bytes, such
-/// as messages at start-up. Two packets near each other indicate a line. A single packet does not,
-/// because a dump can contain a copy of a packet before its control block. Also returns the number
-/// of bytes that the decoder does not need.
+/// Searches the bytes for the kind. A line can begin with other bytes, such as messages at
+/// start-up. Two packets near each other indicate a line. A single packet does not, because a dump
+/// can contain a copy of a packet before its control block. Also returns the number of bytes that
+/// the decoder does not need.
 fn search(bytes: &[u8]) -> (Kind, usize) {
     let mut packet = None;
     let mut sums = Sums::new(bytes);
@@ -112,10 +112,12 @@ fn search(bytes: &[u8]) -> (Kind, usize) {
         if Control::read(rest).is_some() {
             return (Kind::Dump, at);
         }
+        // Only two packets near each other count as a line.
         packet = packet.filter(|packet| at - packet <= EXAMINED);
         match sums.lookup(at) {
             Lookup::Packet(_) if packet.is_some() => return (Kind::Line, 0),
             Lookup::Packet(_) => packet = Some(at),
+            // The packet's end has not arrived yet, so wait for more bytes.
             Lookup::Incomplete(_) => break,
             Lookup::No => {}
         }

@@ -45,7 +45,7 @@ struct Held {
 #[derive(Debug, Default)]
 struct Lane {
     held: VecDeque<Held>,
-    /// Position in the payload of the first held packet.
+    /// Position of the next event in the payload of the first held packet.
     at: usize,
     /// The expected numbers of the next packet and of its first event.
     expected: Option<(u32, u32)>,
@@ -82,7 +82,7 @@ pub(super) struct Lanes {
     base: u64,
     /// The largest time so far, plus the ticks in `base`.
     latest: u64,
-    /// Offset of damage that no loss reports yet.
+    /// Offset and cause of the first damage that has not been reported as a loss yet.
     damage: Option<(u64, LossCause)>,
     order: Order,
     pub(super) packets: u64,
@@ -91,9 +91,9 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Handles bytes before the next packet that are not a packet. Before the first packet, such
-    /// bytes are the rest of a packet whose beginning the reader missed. `is_cut` is true if the
-    /// bytes are the beginning of a packet at the end of the input.
+    /// Handles bytes that do not belong to a packet. Before the first packet, such bytes are the
+    /// rest of a packet whose beginning the reader missed. `is_cut` is true if the bytes are the
+    /// beginning of a packet at the end of the input.
     pub(super) fn skipped(&mut self, offset: u64, is_cut: bool, out: &mut Emitter<'_>) {
         let (severity, cause, message) = match self.packets {
             0 => (Severity::Note, LossCause::Truncated, "the input begins within a packet"),
@@ -113,8 +113,8 @@ impl Lanes {
         }
     }
 
-    /// Adds a packet of events that begins at `offset` in the source. For a line, delivers the
-    /// events that are ready.
+    /// Adds a packet of events that begins at `offset` in the source. If the bytes come from a
+    /// line, also delivers the events that are ready.
     pub(super) fn add(
         &mut self,
         packet: &Packet<'_>,
@@ -203,8 +203,8 @@ impl Lanes {
         }
     }
 
-    /// Delivers the held events in order of time. Unless `all` is set, holds back each event that
-    /// an event of a silent core could precede.
+    /// Delivers the held events in order of time. Unless `all` is set, stops if a core without held
+    /// packets may still send an earlier event.
     fn deliver(&mut self, all: bool, kernel: &mut Kernel, out: &mut Emitter<'_>) -> Flow {
         loop {
             let begun = self.lanes.iter().filter(|lane| !lane.held.is_empty()).count();
@@ -228,6 +228,7 @@ impl Lanes {
         let lane = &mut self.lanes[core];
         let Some(held) = lane.held.front_mut() else { return Flow::Continue(()) };
         let number = core as u8;
+        // The losses precede the first event of the packet, and must be delivered once only.
         for missing in std::mem::take(&mut held.missing) {
             kernel.gap(number);
             out.loss(missing.events, missing.cause, missing.offset)?;
@@ -235,10 +236,12 @@ impl Lanes {
         if std::mem::take(&mut held.restart) {
             let message = "the target restarted here: its clock begins again";
             out.trace.diagnostics.add(Severity::Note, held.offset, message);
+            // The restart ends all tasks, so first deliver the events before it.
             out.flush()?;
             kernel.restart();
         }
         let rest = held.payload.get(lane.at..).unwrap_or_default();
+        // An event has no length, so a damaged one ends the packet.
         let Some(Ok(event)) = events(rest).next() else {
             self.held = self.held.saturating_sub(HEADER + held.payload.len());
             lane.held.pop_front();

@@ -1,5 +1,6 @@
 //! Finds rings in a dump of a target's memory, and reads their definitions and packets.
 
+use memchr::memchr_iter;
 use tracewell_wire::target::definition::ENTRY;
 use tracewell_wire::target::ring::{CONTROL, MAGIC};
 use tracewell_wire::target::{Control, Definition, Lookup, Packet};
@@ -18,8 +19,7 @@ pub(super) struct Ring<'a> {
 impl<'a> Ring<'a> {
     /// Returns the first ring of a dump.
     pub(super) fn find(dump: &'a [u8]) -> Option<Self> {
-        let starts = dump.iter().enumerate().filter(|(_, byte)| **byte == MAGIC[0]);
-        starts.map(|(at, _)| at).find_map(|at| Self::at(dump, at))
+        memchr_iter(MAGIC[0], dump).find_map(|at| Self::at(dump, at))
     }
 
     /// Returns the ring that begins at an offset.

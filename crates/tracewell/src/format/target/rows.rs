@@ -26,10 +26,12 @@ pub(super) fn add(
     out: &mut Emitter<'_>,
 ) -> Flow {
     let ticks = out.ticks(position.time);
+    // The event changes names, so first deliver the events before it.
     if Kernel::renames(event.id) {
         out.flush()?;
     }
     let [first, second] = event.arguments;
+    // Small negative values have short codes in the stream. Here they get their sign back.
     let second = match event.id {
         ids::VALUE => number::signed(second).cast_unsigned(),
         _ => second,

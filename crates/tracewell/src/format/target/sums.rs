@@ -10,7 +10,7 @@ use tracewell_wire::target::Lookup;
 use tracewell_wire::target::packet::{MAX_PACKET, crc16};
 
 /// Maximum number of stored checksums. If a search needs more, it discards the stored checksums and
-/// begins again, so that memory does not depend on the number of damaged bytes.
+/// begins again, so its memory does not grow with the number of damaged bytes.
 const MAX_STORED: usize = 16 * MAX_PACKET;
 
 /// The polynomial of the checksum, without the term `x^16`.
@@ -87,6 +87,7 @@ impl<'a> Sums<'a> {
     /// Stores the checksums of the prefixes that end at `start`, at `end` or between them. No later
     /// call needs a prefix that ends before `start`.
     fn cover(&mut self, start: usize, end: usize) {
+        // If the stored prefixes do not reach this part, begin with an empty prefix at its start.
         let is_in_reach = (self.from..self.from + MAX_STORED).contains(&end);
         if self.prefixes.is_empty() || !is_in_reach {
             self.from = start;

@@ -138,6 +138,7 @@ fn definition(line: &str) -> Result<CustomEvent, String> {
     else {
         return Err(format!("expected 13 fields with commas between, found {}", fields.len()));
     };
+    // This also accepts more than four labels and ignores the others.
     let Some(labels) = labels.first_chunk::<4>() else {
         return Err(format!("expected 13 fields with commas between, found {}", fields.len()));
     };
@@ -150,6 +151,7 @@ fn definition(line: &str) -> Result<CustomEvent, String> {
             "expected an abbreviation of 1 to 3 characters, found '{abbreviation}'"
         ));
     }
+    // Fields count from 1, so the labels are fields 10 to 13.
     if let Some(empty) = labels.iter().position(|label| label.is_empty()) {
         return Err(format!("expected a label in field {}, found nothing", empty + 10));
     }

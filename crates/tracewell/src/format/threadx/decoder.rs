@@ -7,6 +7,7 @@ use tracewell_wire::threadx::{Header, HeaderError};
 
 use super::image::Image;
 use super::locate;
+use super::parts::Threads;
 use super::run::Run;
 use super::survey::ClockOptions;
 use super::{FORMAT, custom_events};
@@ -15,7 +16,6 @@ use crate::model::schema::Schema;
 use crate::model::{
     Clock, Counter, Diagnostics, Direction, Emitter, PayloadLayout, Processor, Severity, Trace,
 };
-use crate::text::thread_count;
 
 /// Length in bytes of the header of a target with 64-bit words.
 const MAX_HEADER_LEN: usize = 96;
@@ -34,11 +34,10 @@ struct ThreadxDecoder {
     parts: Vec<usize>,
     run: Option<Run>,
     /// Number of threads that may decode events.
-    threads: usize,
+    threads: Threads,
     /// Number of events that the sink wants, if it does not want all.
     only_first: Option<usize>,
-    /// The offset and the number of those bytes after the last dump that do not belong to another
-    /// dump.
+    /// Offset and number of the bytes after the last dump, if they do not belong to another dump.
     trailing: Option<(u64, u64)>,
 }
 
@@ -77,7 +76,7 @@ pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> 
         oldest: size("oldest")?,
         parts: settings.parts.clone(),
         run: None,
-        threads: thread_count(settings.threads),
+        threads: Threads::new(settings.threads),
         only_first: settings.only_first,
         trailing: None,
     }))
@@ -218,12 +217,13 @@ impl ThreadxDecoder {
         trace.diagnostics.prepend(&earlier);
         let bytes = input.bytes.get(start..).unwrap_or_default();
         let offset = input.offset + start as u64;
+        // A later dump of the same ring has the same layout.
         let more = !input.last
-            || bytes.len() > image.end()
+            || bytes.len() >= image.end().saturating_add(image.layout.header_size())
             || self.parts.iter().any(|part| *part as u64 > offset);
         let run = self.run.get_or_insert_with(|| {
             let Self { clock_options, oldest, only_first, threads, .. } = self;
-            Run::new(*clock_options, *oldest, *only_first, *threads)
+            Run::new(*clock_options, *oldest, *only_first, threads.clone())
         });
         let flow = run.read(image, (bytes, offset, more), out);
         // If the sink needs no further events, do not decode further dumps.

@@ -10,6 +10,7 @@
 //! | `slots` | converts slots of eight words to rows of the columns: the hot loop |
 //! | `run` | takes the steps above for each dump of a run |
 //! | `sections` | decodes slots on several threads |
+//! | `parts` | passes over slots on several threads |
 //! | `decoder` | finds the dumps in the input; handles options |
 //! | `custom_events` | reads names of user events from a `.trxc` file |
 
@@ -17,6 +18,7 @@ pub mod custom_events;
 mod decoder;
 mod image;
 pub mod locate;
+mod parts;
 mod registry;
 mod ring;
 mod run;

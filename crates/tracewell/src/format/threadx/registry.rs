@@ -61,8 +61,8 @@ impl Registry {
                 continue;
             }
             let identity = (more || !before.is_empty()).then(|| identity(&slot));
-            // Several slots may be equal, so each object of the previous dump matches at most one
-            // slot.
+            // Several slots may be equal, but each must match a different object of the previous
+            // dump.
             let known =
                 identity.as_ref().and_then(|identity| before.get_mut(identity)?.pop_front());
             let object = object(&slot, bytes, trace);
@@ -173,6 +173,7 @@ impl Registry {
         let key_text = key_text(digits, key);
         let thread = (key, name.clone(), Vec::new());
         let id = trace.contexts.add(Context { key, key_text, kind, name, object });
+        // A later dump can contain the same thread, which then keeps its context.
         if kind == ContextKind::Thread {
             self.threads.insert(thread, id);
         }

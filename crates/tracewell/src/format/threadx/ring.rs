@@ -71,7 +71,7 @@ impl Ring<'_> {
             return Order::Wrapped(current);
         }
         // If the slot to be written next looks unused, it may be damaged. So look at the slots
-        // after it: damage to half of them is unlikely.
+        // after it: it is unlikely that half of them are damaged.
         let following = current.min(there)..there;
         let used = self.slots.count_used(following.clone());
         if used > following.len() / 2 {

@@ -4,8 +4,9 @@
 //! Two dumps of one ring overlap if fewer events were recorded between them than the ring has
 //! slots. If a slot has the same content in both dumps, this module delivers its event only once.
 //! If the target overwrote all slots between the dumps, the difference of the two pointers equals
-//! the number of missing events modulo the number of slots. It is the exact number if the time
-//! between the dumps is too short for another pass over the ring at the event rate of the dumps.
+//! the number of missing events modulo the number of slots. The difference is the exact number if
+//! the target, at the event rate of the dumps, could not fill the whole ring once more in the time
+//! between the dumps.
 
 use std::collections::VecDeque;
 use std::hash::BuildHasher;
@@ -17,6 +18,7 @@ use tracewell_wire::threadx::{Header, Layout, PriorityWord, Width, context};
 
 use super::DumpHeader;
 use super::image::Image;
+use super::parts::{Threads, on_threads};
 use super::registry::{Registry, ThreadBinding};
 use super::ring::{Order, Ring, RingPart};
 use super::sections::{MIN_SECTION, SECTION, Section};
@@ -37,7 +39,7 @@ pub(super) struct Run {
     registry: Registry,
     last: Option<Dump>,
     dumps: u64,
-    threads: usize,
+    threads: Threads,
 }
 
 /// The facts about the previous dump that are needed for the next dump.
@@ -60,7 +62,7 @@ impl Run {
         clock_options: ClockOptions,
         oldest: Option<usize>,
         only_first: Option<usize>,
-        threads: usize,
+        threads: Threads,
     ) -> Self {
         let registry = Registry::default();
         Self { clock_options, oldest, only_first, registry, last: None, dumps: 0, threads }
@@ -134,9 +136,9 @@ impl Run {
         };
         // Names depend on creations anywhere in the dump, so they are determined before the first
         // event is delivered.
-        let (lifetimes, first) = lives(slots, &parts, state.ticking(), trace);
+        let (lifetimes, first) = lives(slots, &parts, state.ticking(), &self.threads, trace);
         let bindings = self.registry.settle(trace, &named, lifetimes, first).into();
-        let (registry, holes, threads) = (&mut self.registry, survey.holes, self.threads);
+        let (registry, holes, threads) = (&mut self.registry, survey.holes, &self.threads);
         let (context, in_batches) = (ContextId::default(), 0);
         let mut delivery = Delivery {
             slots,
@@ -253,10 +255,9 @@ impl Seam<'_> {
         same.then(|| new.filter(|range| !range.is_empty()).collect())
     }
 
-    /// Returns true if the ring cannot have wrapped once more between the dumps. This function uses
-    /// the higher event rate of the two dumps to estimate how many events were recorded between the
-    /// dumps. The ring has not wrapped again if this number is less than `missing` plus half a
-    /// ring.
+    /// Returns true if the ring did not wrap again between the dumps. This function uses the higher
+    /// event rate of the two dumps to estimate how many events were recorded between the dumps. The
+    /// ring has not wrapped again if this number is less than `missing` plus half a ring.
     fn no_further_round(&self, missing: u64) -> bool {
         let rounds = [self.last.round, self.round];
         let Some(fastest) = rounds.into_iter().flatten().min() else { return false };
@@ -300,6 +301,7 @@ fn lives(
     slots: Slots<'_>,
     parts: &[RingPart],
     mut ticking: Ticking,
+    threads: &Threads,
     trace: &mut Trace,
 ) -> (Lifetimes, u64) {
     let ids = marks(&births_and_deaths(&trace.schema));
@@ -313,9 +315,10 @@ fn lives(
     let first = first.map_or(ticking.ticks, |stamp| ticking.ticks_of(stamp));
     let mut marked = Vec::new();
     for range in &ranges {
-        let (slots, core) = slots.marked(range.clone(), &ids);
-        trace.cpus = trace.cpus.max(u16::from(core) + 1);
-        marked.push(slots);
+        let parts = on_threads(range.clone(), SECTION, threads, |part| slots.marked(part, &ids));
+        let cores = parts.iter().map(|(_, core)| u16::from(*core) + 1);
+        trace.cpus = cores.fold(trace.cpus, u16::max);
+        marked.push(parts.into_iter().flat_map(|(slots, _)| slots).collect::<Vec<_>>());
     }
     let mut left = marked.iter().map(Vec::len).sum::<usize>();
     let mut lifetimes = Lifetimes::default();
@@ -330,7 +333,7 @@ fn lives(
             let id = u32::from(slots.id(slot).unwrap_or(0));
             lifetimes.note((&trace.schema, trace.payload), (id, payload), (slot, ticking.ticks));
         }
-        // After the final creation or deletion, no ticks are needed.
+        // The slots after the last creation or deletion need no ticks.
         if left == 0 {
             break;
         }
@@ -364,12 +367,11 @@ struct Delivery<'a, 'b> {
     out: &'a mut Emitter<'b>,
     state: Unwrapping,
     registry: &'a mut Registry,
-    /// Slots after which an address refers to another thread, in order of time.
+    /// The slots after which an address refers to a different thread, in order of time.
     bindings: VecDeque<ThreadBinding>,
     /// True if there may be unused slots among the events.
     holes: bool,
-    /// Number of threads that may decode events.
-    threads: usize,
+    threads: &'a Threads,
     /// The context of the last event that was delivered.
     context: ContextId,
     /// Slots of the current range before this slot are delivered in batches.
@@ -400,6 +402,7 @@ impl Delivery<'_, '_> {
         let mut next = range.start;
         self.in_batches = 0;
         while next < range.end {
+            // At some slots, an address gets another name. A batch must not contain events of both.
             let end = self.rebind(next).min(range.end);
             if let Some(end) = self.section(next..end.min(next + SECTION))? {
                 next = end;
@@ -425,7 +428,7 @@ impl Delivery<'_, '_> {
             self.state.forget(binding.key);
         }
         let next = self.bindings.front().map(|binding| binding.slot);
-        // In a wrapped ring, the next slot at which a name changes may have a lower number. Such a
+        // In a wrapped ring, the next change of a name can be in a slot with a lower number. Such a
         // slot is not in the current range.
         next.filter(|next| *next > slot).unwrap_or(usize::MAX)
     }
@@ -433,8 +436,9 @@ impl Delivery<'_, '_> {
     /// Delivers slots in slices, if the sink accepts slices and all slots are suitable. Otherwise
     /// returns `None`. Returns the end of the range.
     fn section(&mut self, range: Range<usize>) -> Flow<Option<usize>> {
-        let possible = self.threads > 1 && !self.holes && range.len() >= MIN_SECTION;
-        if !possible || range.start < self.in_batches || !self.out.takes_slices() {
+        // Slots before `in_batches` are not suitable for slices. Do not check them again.
+        let suitable = !self.holes && range.len() >= MIN_SECTION && range.start >= self.in_batches;
+        if !suitable || !self.out.takes_slices() || self.threads.count() == 1 {
             return Flow::Continue(None);
         }
         let slots = (self.slots, range.clone(), self.offset);

@@ -9,8 +9,8 @@
 //! Otherwise the caller delivers its slots in batches.
 
 use std::ops::Range;
-use std::thread::{self, Builder};
 
+use super::parts::{Threads, on_threads};
 use super::slots::{Slots, Ticking, Unwrapping};
 use crate::model::{Batch, Before, Columns, ContextId, Records, Slices, Trace};
 
@@ -49,36 +49,23 @@ struct Survey {
 
 impl<'a> Section<'a> {
     /// Prepares the slots of a range, given the clock and the context of the event before the
-    /// range.
-    /// `offset` is the offset of slot 0. Returns `None` if a slot is unused or a context is
+    /// range. `offset` is the offset of slot 0. Returns `None` if a slot is unused or a context is
     /// unknown.
     pub(super) fn new(
         (slots, range, offset): (Slots<'a>, Range<usize>, u64),
         (clock, context): (Ticking, ContextId),
         trace: &Trace,
-        threads: usize,
+        threads: &Threads,
     ) -> Option<Self> {
         let slices = range.len().div_ceil(SLICE);
-        let each = slices.div_ceil(threads.max(1)).max(1) * SLICE;
-        let part = |start: usize| start..range.end.min(start + each);
-        let parts: Vec<_> = range.clone().step_by(each).map(part).collect();
-        let surveys: Vec<Survey> = thread::scope(|scope| {
-            let work = |part: &Range<usize>| {
-                let part = part.clone();
-                let before = match part.start.checked_sub(1).filter(|_| part.start > range.start) {
-                    Some(slot) => slots.stamp(slot).map(|stamp| clock.counter.stamp(stamp)),
-                    None => clock.previous,
-                };
-                let clock = Ticking { ticks: 0, previous: before, ..clock };
-                move || survey(slots, part, clock, trace)
+        let surveys = on_threads(range.clone(), SLICE, threads, |part| {
+            let before = match part.start.checked_sub(1).filter(|_| part.start > range.start) {
+                Some(slot) => slots.stamp(slot).map(|stamp| clock.counter.stamp(stamp)),
+                None => clock.previous,
             };
-            let spawn = |part| Builder::new().spawn_scoped(scope, work(part)).ok();
-            let others: Vec<_> = parts.iter().skip(1).filter_map(spawn).collect();
-            let own = parts.first().map(|part| work(part)());
-            let others = others.into_iter().filter_map(|other| other.join().ok());
-            own.into_iter().chain(others).collect()
+            survey(slots, part, Ticking { ticks: 0, previous: before, ..clock }, trace)
         });
-        if surveys.len() < parts.len() || surveys.iter().any(|survey| !survey.is_whole) {
+        if surveys.iter().any(|survey| !survey.is_whole) {
             return None;
         }
         let mut clocks: Vec<Ticking> = Vec::with_capacity(slices + 1);
@@ -91,7 +78,15 @@ impl<'a> Section<'a> {
             clocks.extend(survey.clocks.into_iter().map(absolute));
             before = clocks.last().map_or(before, |clock| clock.ticks);
         }
-        Some(Self { slots, range, offset, first: trace.events, clocks, context, threads })
+        Some(Self {
+            slots,
+            range,
+            offset,
+            first: trace.events,
+            clocks,
+            context,
+            threads: threads.count(),
+        })
     }
 
     /// Returns the clock after the last event.
@@ -105,21 +100,21 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Decodes slots to find the clock before each slice.
+/// Passes over slots to find the clock before each slice.
 fn survey(slots: Slots<'_>, range: Range<usize>, clock: Ticking, trace: &Trace) -> Survey {
     let mut state = Unwrapping::from(clock);
-    let mut columns = Columns::default();
     let mut is_whole = true;
     let mut clocks = vec![clock];
     for start in range.clone().step_by(SLICE) {
         let slice = start..range.end.min(start + SLICE);
         let length = slice.len();
+        // The threads share the trace, so they cannot add a context to it.
         let mut context_of = |key| {
             let known = trace.contexts.find(key);
             is_whole &= known.is_some();
             known.unwrap_or_default()
         };
-        let filled = slots.fill(slice, &mut state, &mut context_of, &mut columns);
+        let filled = slots.pass(slice, &mut state, &mut context_of);
         is_whole &= filled == length;
         if !is_whole {
             break;

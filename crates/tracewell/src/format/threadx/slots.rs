@@ -1,7 +1,7 @@
 //! Converts event slots to columns: the hot loop of the reader.
 //!
-//! Each loop is compiled once for each of the four layouts (two widths, two byte orders), so that
-//! reading a word is a load and at most a byte swap.
+//! Each loop is compiled once for each of the four layouts (two widths, two byte orders), so
+//! reading a word takes one load and at most one byte swap.
 
 use std::ops::Range;
 
@@ -27,8 +27,8 @@ pub(super) struct Slots<'a> {
     layout: Layout,
 }
 
-/// Calls the instance of a generic function that is compiled for the layout of the slots, and
-/// passes the slots as arrays.
+/// Calls a generic function with the slots as arrays. The layout of the slots determines the
+/// function's generic arguments.
 macro_rules! for_each_layout {
     ($slots:expr, $bytes:expr, $function:ident($($argument:expr),*)) => {
         match ($slots.layout.width, $slots.layout.order) {
@@ -106,8 +106,8 @@ impl<'a> Slots<'a> {
             let bytes = self.bytes(block.clone());
             let (any, highest) = for_each_layout!(self, bytes, any_marked(ids));
             core = highest.max(core);
-            // Almost all blocks have no marked id, and testing a whole block needs no branch per
-            // slot.
+            // A test of a whole block needs no branch per slot, and almost no block has a marked
+            // id.
             if any {
                 let marked = |slot: &usize| {
                     let event = self.event(*slot).filter(|event| event.context != context::UNUSED);
@@ -175,6 +175,16 @@ impl<'a> Slots<'a> {
         columns.resize(filled);
         filled
     }
+
+    /// Like [`Slots::fill`], but only advances `state`.
+    pub(super) fn pass(
+        &self,
+        range: Range<usize>,
+        state: &mut Unwrapping,
+        context_of: &mut dyn FnMut(u64) -> ContextId,
+    ) -> usize {
+        for_each_layout!(self, self.bytes(range), fill(state, context_of, &mut NoRows))
+    }
 }
 
 /// Returns word `index` of a slot of N bytes.
@@ -231,7 +241,7 @@ fn tally<const N: usize, const BIG: bool>(slots: &[[u8; N]], mask: u64, previous
     tally
 }
 
-/// Converts timestamps to ticks, from one event to the next.
+/// Converts the timestamps of consecutive events to ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticking {
     pub(super) counter: Counter,
@@ -315,7 +325,7 @@ impl ContextCache {
         Self { entries: std::array::from_fn(empty) }
     }
 
-    /// Returns the key that marks an entry as empty. Lookups of this key examine a different entry,
+    /// Returns the key that marks an entry as empty. A lookup of this key examines another entry,
     /// so no lookup finds an empty entry. This is also true for the context word of unused slots.
     fn empty(place: usize) -> u64 {
         u64::from(place == Self::place(context::UNUSED))
@@ -348,8 +358,8 @@ impl ContextCache {
     }
 }
 
-/// Returns true if any slot has a marked id, and the highest core number of the used slots. The
-/// first result is also true for an unused slot with stale content.
+/// Returns true if any slot has a marked id, and also returns the highest core number of the used
+/// slots. The first result is also true for an unused slot with stale content.
 #[inline(never)]
 fn any_marked<const N: usize, const BIG: bool>(slots: &[[u8; N]], ids: &Marks) -> (bool, u8) {
     let mut any = false;
@@ -381,19 +391,62 @@ fn advance<const N: usize, const BIG: bool>(slots: &[[u8; N]], ticking: &mut Tic
     *ticking = now;
 }
 
-/// Fills rows of `columns`. Returns the number of rows filled.
+/// Receives decoded slots.
+trait Rows {
+    /// Returns the rows from row `first` on.
+    fn from(&mut self, first: usize) -> impl Iterator<Item = impl FnOnce(Row)>;
+}
+
+/// The columns of a decoded slot.
+struct Row {
+    ticks: u64,
+    cpu: u16,
+    context: ContextId,
+    id: u32,
+    priority: Priority,
+}
+
+impl Rows for Columns {
+    #[inline(always)]
+    fn from(&mut self, first: usize) -> impl Iterator<Item = impl FnOnce(Row)> {
+        let rows = self.ticks[first..].iter_mut().zip(&mut self.cpu[first..]);
+        let rows = rows.zip(&mut self.context[first..]).zip(&mut self.id[first..]);
+        let rows = rows.zip(&mut self.priority[first..]);
+        rows.map(|((((ticks, cpu), context), id), priority)| {
+            move |row: Row| {
+                *ticks = row.ticks;
+                *cpu = row.cpu;
+                *context = row.context;
+                *id = row.id;
+                *priority = row.priority;
+            }
+        })
+    }
+}
+
+/// Drops all rows.
+struct NoRows;
+
+impl Rows for NoRows {
+    #[inline(always)]
+    fn from(&mut self, _: usize) -> impl Iterator<Item = impl FnOnce(Row)> {
+        std::iter::repeat_with(|| |_: Row| {})
+    }
+}
+
+/// Decodes slots up to the first unused one. Returns their number.
 #[inline(never)]
 fn fill<const N: usize, const BIG: bool>(
     slots: &[[u8; N]],
     state: &mut Unwrapping,
     context_of: &mut dyn FnMut(u64) -> ContextId,
-    columns: &mut Columns,
+    rows: &mut impl Rows,
 ) -> usize {
     let Some(first) = slots.first() else { return 0 };
     let counter = state.ticking.counter;
     let first = counter.stamp(word::<N, BIG>(first, 3));
     let previous = state.ticking.previous.unwrap_or(first);
-    let out = (&mut state.contexts, context_of, columns);
+    let out = (&mut state.contexts, context_of, rows);
     let ticks = &mut state.ticking.ticks;
     let mut before = previous;
     // The modulus of the usual counter is a power of two, so the difference can be masked, without
@@ -428,29 +481,26 @@ fn fill_rows<const N: usize, const BIG: bool>(
     slots: &[[u8; N]],
     mut elapsed: impl FnMut(u64) -> u64,
     last_ticks: &mut u64,
-    out: (&mut ContextCache, &mut dyn FnMut(u64) -> ContextId, &mut Columns),
+    out: (&mut ContextCache, &mut dyn FnMut(u64) -> ContextId, &mut impl Rows),
 ) -> usize {
-    let (contexts, context_of, columns) = out;
+    let (contexts, context_of, rows) = out;
     let mut ticks = *last_ticks;
     let mut filled = 0;
     while let Some(rest) = slots.get(filled..) {
-        let rows = columns.ticks[filled..].iter_mut().zip(&mut columns.cpu[filled..]);
-        let rows = rows.zip(&mut columns.context[filled..]).zip(&mut columns.id[filled..]);
-        let rows = rows.zip(&mut columns.priority[filled..]);
         // The hot loop. The loop calls no function, so all its values stay in registers. It ends at
         // the first context that is not in the cache.
-        for (slot, ((((to_ticks, to_cpu), to_context), to_id), to_priority)) in
-            rest.iter().zip(rows)
-        {
+        for (slot, put) in rest.iter().zip(rows.from(filled)) {
             let Some(known) = contexts.get(word::<N, BIG>(slot, 0)) else { break };
             ticks = ticks.saturating_add(elapsed(word::<N, BIG>(slot, 3)));
             let id_word = word::<N, BIG>(slot, 2);
-            *to_ticks = ticks;
-            *to_cpu = (id_word >> 24) as u8 as u16;
-            *to_context = known.context;
-            *to_id = id_word as u16 as u32;
             let priority = word::<N, BIG>(slot, 1) as u16 & 0x3FF;
-            *to_priority = Priority::new(priority | known.no_priority);
+            put(Row {
+                ticks,
+                cpu: (id_word >> 24) as u8 as u16,
+                context: known.context,
+                id: id_word as u16 as u32,
+                priority: Priority::new(priority | known.no_priority),
+            });
             filled += 1;
         }
         // The caller reports unused slots as damage and continues after them.

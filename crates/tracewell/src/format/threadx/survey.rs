@@ -4,9 +4,9 @@
 //! The rule is that of TraceX, except for ties. TraceX compares each masked timestamp with the
 //! previous timestamp in file order. If more timestamps increase than decrease, the clock counts
 //! up, otherwise down. TraceX skips unused slots, the first two slots of the file, and two slots
-//! from `buffer_current` on. If as many timestamps increase as decrease (two events, a constant
-//! clock), TraceX assumes that the clock counts down. In this case, this module also counts those
-//! skipped steps whose events are neighbours in time. If there is still a tie, this module assumes
+//! from `buffer_current` on. If the two numbers are equal (two events, a constant clock), TraceX
+//! assumes that the clock counts down. In this case, this module also counts the steps that TraceX
+//! skips between events that are adjacent in time. If there is still a tie, this module assumes
 //! that the clock counts up.
 //!
 //! The loop ends as soon as the remaining slots cannot change the result. In a large dump, the loop
@@ -35,8 +35,8 @@ const NANOSECONDS: u64 = 1_000_000_000;
 pub(super) struct Survey {
     pub(super) increases: usize,
     pub(super) decreases: usize,
-    /// Numbers of increases and decreases that TraceX skips, although the two events of each are
-    /// neighbours in time.
+    /// Numbers of increases and decreases that TraceX skips between events that are adjacent in
+    /// time.
     beside: (usize, usize),
     /// True if all timestamps so far are below 10^9.
     pub(super) nanoseconds: bool,
@@ -88,6 +88,8 @@ impl Survey {
             let mut block = Self::new(mask);
             block.block(slots, start..start + BLOCK, mask, &mut previous, current);
             let up = block.increases > block.decreases;
+            // If a block has no clear direction, or another one than the blocks before, count all
+            // slots.
             if !block.is_clear() || (sample > 0 && up != (survey.increases > survey.decreases)) {
                 return None;
             }
@@ -98,6 +100,7 @@ impl Survey {
             survey.holes |= block.holes;
             survey.used += block.used;
         }
+        // A single timestamp of 10^9 or more excludes nanoseconds, so a sample cannot show them.
         (!survey.nanoseconds).then_some(survey)
     }
 
@@ -189,6 +192,8 @@ impl Survey {
         let direction = options.direction.unwrap_or(self.direction());
         let mut counter = Counter::of_mask(mask, direction);
         let mut rate = options.rate;
+        // The decreases show that the counter wraps below 10^9. Without a wrap, the mask may be
+        // right.
         let detected = self.nanoseconds && direction == Direction::Up && self.decreases > 0;
         if let Some(modulus) = options.modulus {
             counter.last = modulus - 1;
@@ -199,6 +204,7 @@ impl Survey {
                            second (-O modulus=4294967296 uses the mask instead)";
             diagnostics.add(Severity::Note, None, message);
         }
+        // A mask of 0 means that the target has no clock, which is no fault.
         if self.stood_still() && mask != 0 {
             let message = format!(
                 "every timestamp is {}: the target's clock stood still, so the order of events is known, \
@@ -208,6 +214,8 @@ impl Survey {
             diagnostics.add(Severity::Warning, None, message);
         }
         let compared = self.increases + self.decreases;
+        // Wraps and the oldest event are steps in the other direction. More than 1 in 100 are too
+        // many.
         let fewer = self.increases.min(self.decreases);
         if options.direction.is_none() && fewer > 1 && fewer * 100 > compared {
             let message = format!(

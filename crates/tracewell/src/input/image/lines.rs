@@ -52,7 +52,7 @@ impl<'a> Lines<'a> {
         let rest = self.text.get(self.next..).filter(|rest| !rest.is_empty())?;
         let line_end = rest.iter().position(|&character| character == b'\n');
         self.number += 1;
-        // The last line may have no line end.
+        // The last line may lack a line end.
         let length = line_end.map_or(rest.len(), |at| at + 1);
         self.next += length;
         (self.end.line, self.end.column) = if line_end.is_some() {

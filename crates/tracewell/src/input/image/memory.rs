@@ -14,9 +14,9 @@ const MIN_FILL: u64 = 64 * 1024;
 /// The memory that a text describes: segments in ascending order of their addresses, with gaps
 /// between them.
 ///
-/// Gaps are filled with zeros, lowest address first, until the zeros exceed the length of the text
-/// plus 64 KiB. A gap that exceeds this limit ends the segment, and the bytes after it begin a new
-/// segment. For example, two bytes that are 4 GiB apart become two segments of one byte.
+/// Zeros fill the gaps, lowest address first, up to a total of the length of the text plus 64 KiB.
+/// A gap that exceeds this limit ends the segment, and the bytes after it begin a new segment. For
+/// example, two bytes that are 4 GiB apart become two segments of one byte.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct MemoryImage {
     segments: Vec<Segment>,
@@ -178,8 +178,8 @@ impl Builder {
         let mut written: Vec<Vec<bool>> =
             segments.iter().map(|segment| vec![false; segment.bytes.len()]).collect();
         for run in &self.runs {
-            // `written` marks the bytes that earlier records set. Other bytes are zeros that fill a
-            // gap, so a record cannot contradict them.
+            // `written` marks the bytes that earlier records set. The other bytes are zeros that
+            // fill gaps, so a new record never conflicts with them.
             let (segment, at) = home_of(run, segments);
             let old = &mut segments[segment].bytes[at.clone()];
             let was_written = &mut written[segment][at];

@@ -14,7 +14,7 @@ const LINES: usize = 8;
 /// has no structure except the pairs.
 const MIN_PAIRS: u64 = 16;
 
-/// Minimum number of pairs in a text per damaged pair.
+/// A text needs at least this number of pairs for each damaged pair.
 const PAIRS_PER_DAMAGE: u64 = 32;
 
 /// Returns the encoding of a text, or `None`. Examines the first 4 KiB.

@@ -40,7 +40,7 @@ pub(super) fn decode(text: &[u8]) -> Decoded {
         data_records: 0,
         ended: false,
     };
-    // Damaged lines are reported and skipped, so that the rest of the image is still read.
+    // Damaged lines are reported and skipped, so the rest of the image is still read.
     let mut lines = Lines::new(text);
     for line in lines.by_ref() {
         if decoder.ended {

@@ -30,7 +30,7 @@ struct Entry {
 }
 
 impl Entries {
-    /// Returns entries without text, whose lines in the source are known.
+    /// Returns entries that are parsed from their lines in the source when they are needed.
     pub(super) fn of_source(
         source: Source,
         entries: impl Iterator<Item = (u32, Range<usize>)>,
@@ -95,8 +95,8 @@ impl Entries {
         self.list.iter().map(|entry| self.parsed(entry))
     }
 
-    /// Returns the ids of the entries that can have one of these meanings, and of some others,
-    /// because it parses no entry.
+    /// Returns the ids of all entries that can have one of these meanings. The result can contain
+    /// other ids, because the entries are not parsed.
     pub(super) fn that_may_mean<'s>(
         &'s self,
         meanings: &[Meaning],
@@ -138,9 +138,11 @@ pub(super) fn quickly(text: &'static str, version: Option<&str>) -> Option<Schem
             entries.push((id, lines));
         }
     }
+    // The ids of an event differ between versions, so the order in the file may differ, too.
     if versions.are_listed() {
         entries.sort_by_key(|(id, _)| *id);
     }
+    // Few events change a filter, so parse only those that contain this key.
     let hiding = plain::Places::of(text, &["hides"]);
     for (id, lines) in entries.iter().filter(|(_, lines)| hiding.are_in(lines)) {
         let hides = plain::section::<Event>(text.get(lines.clone())?).ok()?.hides;

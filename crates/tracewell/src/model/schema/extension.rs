@@ -20,7 +20,7 @@ use crate::model::{did_you_mean, folded, nearest};
 pub struct Rules {
     /// True if the trace itself defines the names of events and assigns ids to them.
     pub names_events: bool,
-    /// True if an entry for an event that the trace defines refers to recorded arguments by name.
+    /// For an event that the trace defines: true if an entry refers to recorded arguments by name.
     /// Otherwise the entry renames the recorded arguments, in order.
     pub names_arguments: bool,
     /// True if a table such as `[enum.signal]` can name numbered objects. The name of the table is
@@ -351,9 +351,11 @@ impl Schema {
         }
     }
 
-    /// Returns an event that the trace defines, changed by the users' entries for its name.
+    /// Applies the users' entries for the name of an event that the trace defines, and returns the
+    /// event.
     pub(super) fn extended_by_name(&mut self, event: EventType) -> EventType {
         let qualified = format!("{}/{}", event.family, event.name);
+        // The entry with the family is more specific, so it applies last.
         let entries = [&event.name, &qualified].map(|name| self.by_name.get(name).cloned());
         let mut event = event;
         for entry in entries.into_iter().flatten().flatten() {
@@ -367,9 +369,10 @@ impl Schema {
         event
     }
 
-    /// Returns an event, changed by the entry for its name in a built-in file if there is one. The
-    /// recorded event may lack some of the arguments in the entry. In the file, a name that ends
-    /// with `*` stands for all names that begin like this and have no entry of their own.
+    /// Returns an event with the changes from the entry for its name in a built-in file, if there
+    /// is such an entry. The recorded event may lack some of the arguments in the entry. In the
+    /// file, a name that ends with `*` stands for all names that begin like this and have no entry
+    /// of their own.
     pub(crate) fn described(&self, event: EventType) -> EventType {
         let is_prefix = |name: &str| {
             name.strip_suffix('*').is_some_and(|prefix| event.name.starts_with(prefix))
@@ -401,6 +404,7 @@ impl Schema {
     /// Returns `base`, changed by the keys that `event` gives.
     fn merged(&self, base: EventType, event: &UserEvent, given: Given) -> Result<EventType, Fault> {
         let mut merged = base;
+        // A name that differs only in its case, or that is the label, does not rename the event.
         if let Some(name) = &event.name
             && !merged.is_named(name.get_ref())
             && folded(&merged.label) != folded(name.get_ref())
@@ -414,6 +418,7 @@ impl Schema {
             merged.family = family.clone();
         }
         merged.filter = event.filter.unwrap_or(merged.filter);
+        // The list of arguments stays as it is. The entry only changes kinds.
         if let (Some(texts), Given::Named) = (&event.args, given) {
             let kinds = self.kinds_by_name();
             for text in texts {
@@ -437,11 +442,13 @@ impl Schema {
                 return Err((at, message));
             }
             merged.args = args;
+            // Roles are indices of arguments, so they do not apply to the new list.
             forget_roles(&mut merged);
         }
         let args = &mut merged.args;
         if let Some(means) = &event.means {
             merged.means = Some(roles(means, args)?);
+            // `means` replaces all details except the context, which has a key of its own.
             let context = merged.details.context;
             merged.details = Details { context, ..details(means, args)? };
         }
@@ -488,13 +495,13 @@ enum Given {
     /// The entry lists the first arguments. If it gives no kind for an argument, the argument keeps
     /// the kind it had.
     First,
-    /// The entry names some recorded arguments. If it gives no kind for an argument, the argument
-    /// keeps the kind it had.
+    /// The entry refers to some recorded arguments by name. If it gives no kind for an argument,
+    /// the argument keeps the kind it had.
     Named,
 }
 
 /// Completes the arguments that a user gives to an event of a program. `kinds` are the kinds in the
-/// file. Arguments with an encoding name parts of the data; they come before the program's
+/// file. Arguments that have an encoding refer to parts of the data; they precede the program's
 /// arguments. The other arguments replace the program's arguments, in order. If the file gives no
 /// kind, the argument keeps the kind it had.
 fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded: &[Argument]) {

@@ -99,8 +99,8 @@ impl Schema {
     ///
     /// # Panics
     /// This function or the first access to an event panics if the text is invalid. They also panic
-    /// if an event has strings with escapes, or in single or triple quotes. Use this function only
-    /// for schemas whose events are all parsed by a test, as [`Schema::events`] does.
+    /// if a string in an event contains escapes, or is in single or triple quotes. Use this
+    /// function only for schemas whose events are all parsed by a test, as [`Schema::events`] does.
     pub fn built_in(text: &'static str, file: &str) -> Arc<Self> {
         Self::built_in_version(text, file, None)
     }
@@ -127,7 +127,8 @@ impl Schema {
         self.hooks
     }
 
-    /// Returns true if the events of call sites of an instrumented program have levels and targets.
+    /// Returns true if event types describe the call sites of an instrumented program, with levels
+    /// and targets.
     pub const fn has_call_sites(&self) -> bool {
         self.has_call_sites
     }
@@ -233,9 +234,9 @@ impl Schema {
         self.entries.iter()
     }
 
-    /// Returns the ids that can have one of these meanings, in no particular order. The ids can
-    /// include others, because the function is fast: it parses no entry. Does not return ids of
-    /// ranges.
+    /// Returns the ids that can have one of these meanings, in no particular order. To be fast,
+    /// this function parses no entry, so some of the ids may not have such a meaning. Does not
+    /// return ids of ranges.
     pub(crate) fn ids_that_may_mean<'s>(
         &'s self,
         meanings: &[Meaning],
@@ -252,9 +253,9 @@ impl Schema {
         self.ids_that_may_mean(meanings).map(|id| self.event(id))
     }
 
-    /// Returns each entry that applies to at least one id for which `is_wanted` returns true. In a
-    /// range, tries the first id and the ids in `tried`. If `tried` is `None`, tries the first
-    /// 65536 ids of the range.
+    /// Returns each entry that applies to at least one id for which `is_wanted` returns true. Of
+    /// the ids in a range, tries only the first one and those in `tried`. If `tried` is `None`,
+    /// tries the first 65536 ids of the range.
     pub(crate) fn entries_of(
         &self,
         tried: Option<&[u32]>,
@@ -262,7 +263,7 @@ impl Schema {
     ) -> Vec<&EventType> {
         let events = self.events().filter(|event| is_wanted(event.id));
         let ranges = self.ranges.iter().filter(|(range, entry)| {
-            // A different entry may apply to this id of the range.
+            // Another entry may apply to an id within the range.
             let is = |id: u32| std::ptr::eq(self.event(id), entry) && is_wanted(id);
             let some = tried.into_iter().flatten().copied().filter(|id| range.contains(id));
             let first = if tried.is_some() { 1 } else { MAX_TRIED_IDS };

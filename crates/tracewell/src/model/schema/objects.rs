@@ -11,10 +11,11 @@ pub struct ObjectKind {
     pub label: String,
     /// Names of the parameters that are recorded at creation.
     pub parameters: Vec<String>,
-    /// Number that is added to an argument to get the object's key. The number is 0 if arguments
-    /// for objects of different kinds are never equal.
+    /// Number that is added to an argument to get the object's key. It is 0 if objects of different
+    /// kinds never have equal arguments.
     pub keys: u64,
-    /// True if arguments are object numbers, which are shown in decimal, and not addresses.
+    /// True if arguments are object numbers, which are shown in decimal; false if they are
+    /// addresses.
     pub numbered: bool,
     /// The parameters that determine the capacity.
     pub capacity: Option<Capacity>,
@@ -35,7 +36,8 @@ impl ObjectKind {
     }
 }
 
-/// The definition of an object's capacity: its size in bytes, divided by the size of one element.
+/// The parameters that determine an object's capacity. The capacity is the size in bytes divided by
+/// the size of one element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capacity {
     /// Index of the parameter with the size in bytes.

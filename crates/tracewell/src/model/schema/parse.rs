@@ -83,7 +83,7 @@ impl Schema {
         selected.and_then(build).map_err(|fault| SchemaError::new(file, text, fault))
     }
 
-    /// Returns the names of kinds of arguments that exist in addition to the built-in kinds.
+    /// Returns the kinds of arguments that this schema adds to the built-in kinds, by name.
     pub(super) fn kinds_by_name(&self) -> BTreeMap<String, ArgumentKind> {
         let tables = (0..).map(TableId).zip(&self.tables);
         let tables = tables.map(|(id, table)| {
@@ -115,7 +115,7 @@ pub(super) struct Source {
     versions: Versions,
     /// The names of kinds of arguments in this text.
     kinds: BTreeMap<String, ArgumentKind>,
-    /// The first meanings that were searched, and whether each event contains one of them. Every
+    /// The meanings of the first search, and for each event, true if it contains one of them. Every
     /// trace of a format is searched for the same meanings.
     found: OnceLock<(Vec<Meaning>, Arc<[bool]>)>,
 }
@@ -129,8 +129,8 @@ impl Source {
         Self { text, versions, kinds, found: OnceLock::new() }
     }
 
-    /// Returns true for each range of lines that contains one of these meanings. In a text, a
-    /// meaning is a word in quotes.
+    /// Returns one value per range of lines: true if the range contains one of these meanings. In a
+    /// text, a meaning is a word in quotes.
     pub(super) fn contain<'l>(
         &self,
         lines: impl Iterator<Item = &'l Range<usize>>,
@@ -182,6 +182,7 @@ pub(super) fn build(file: File) -> Result<Schema, Fault> {
         by_name: BTreeMap::new(),
         faults: Vec::new(),
     };
+    // Arguments refer to tables and kinds by name, so these must be complete.
     let names = schema.kinds_by_name();
     for range in file.range {
         let name = range.name.into_inner();
@@ -308,8 +309,8 @@ pub(super) fn typed_argument<'t>(
     Ok(TypedArgument { name, kind: kind.transpose()?, encoding: encoding.trim() })
 }
 
-/// Splits an argument's text at the first ` as `. A general string search first prepares for a long
-/// text. In a short text, this preparation takes longer than the search.
+/// Splits an argument's text at the first ` as `. A general string search begins with a preparation
+/// that takes longer than searching a short text.
 fn split_encoding(text: &str) -> (&str, &str) {
     let at = text.as_bytes().windows(4).position(|four| four == b" as ");
     let parts = at.and_then(|at| Some((text.get(..at)?, text.get(at + b" as ".len()..)?)));

@@ -53,7 +53,8 @@ pub struct Argument {
     /// The encoding of the argument in a record, as the dialect names it; empty if all arguments
     /// are words.
     pub encoding: String,
-    /// The replacement for a value of 0, if 0 means that another argument contains the value.
+    /// The argument that contains the value if this argument is 0; `None` if 0 is an ordinary
+    /// value.
     pub zero: Option<Zero>,
 }
 
@@ -93,7 +94,8 @@ pub struct Means {
     pub next: Option<usize>,
     /// The argument that contains the value, if the meaning has one.
     pub value: Option<usize>,
-    /// Number that is added to the argument, so that values of different kinds of events differ.
+    /// Number that is added to the argument. It keeps the values of different kinds of events
+    /// distinct.
     pub offset: u64,
     /// Meanings that apply only for certain values. The first case that fits applies. After a
     /// `None`, there are no further cases.
@@ -158,8 +160,8 @@ pub struct Details {
     pub before: bool,
     /// True if the object is empty after the event.
     pub empties: bool,
-    /// Set if a context that blocks before the call returns waits in the call. The value is the
-    /// number of bytes in the event's name before the name of the call.
+    /// Set for a call: if a context blocks before the call returns, it waits in this call. The
+    /// value is the number of bytes in the event's name before the name of the call.
     pub waits_in: Option<usize>,
 }
 

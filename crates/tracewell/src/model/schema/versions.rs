@@ -15,8 +15,8 @@ use super::file::{Event, Fault, File, Head, Range, Roles};
 /// Returns the selected version.
 ///
 /// # Errors
-/// Returns an error if the file uses a version that its `versions` do not list, or if `version` is
-/// not listed.
+/// Returns an error if `version`, or a version that the file uses, is missing from the file's list
+/// `versions`.
 pub(super) fn select(file: &mut File, version: Option<&str>) -> Result<Versions, Fault> {
     let versions = Versions::new(file, version)?;
     file.event = std::mem::take(&mut file.event)
@@ -157,8 +157,7 @@ impl Versions {
             }
         }
         // If the type of an argument changed between versions, the file lists the argument twice,
-        // with the same name. The chosen version contains one of these two arguments, so the name
-        // is not absent.
+        // with the same name. The chosen version has one of the two, so the name is not absent.
         kept.iter().for_each(|argument| _ = absent.remove(name(argument.get_ref())));
         *args = kept;
         Ok(absent)

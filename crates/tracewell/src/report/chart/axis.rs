@@ -43,6 +43,7 @@ const SECOND: usize = "2026-03-02T09:00:00".len();
 
 /// Returns the ticks of a bound that the user typed. `end` is the first tick after the trace.
 pub(super) fn ticks(trace: &Trace, bound: Bound, end: u64) -> u64 {
+    // The rate of the clock can change in the trace, so search for the tick.
     let first = |is_before: &dyn Fn(u64) -> bool| {
         let (mut low, mut high) = (0, end);
         while low < high {

@@ -116,10 +116,13 @@ impl Columns {
         let cell = |(times, marks): (&[u64; ACTIVITIES], &u64)| {
             let whole = total(times.iter().copied());
             let running = times[Activity::Running as usize];
+            // Of equal times, the activity with the smallest index is shown.
             let most = (0..ACTIVITIES).max_by_key(|index| (times[*index], ACTIVITIES - index));
             let activity = match marked.filter(|_| *marks > 0) {
                 Some(marked) => marked,
                 None if whole == 0 => return ' ',
+                // Execution is shown even if it takes the smaller part of the column: it matters
+                // most.
                 None if running > 0 => Activity::Running,
                 None => Activity::of(most.unwrap_or(0)),
             };

@@ -89,6 +89,7 @@ fn most_of_columns<T: Copy + Ord>(
     let mut current = 0;
     for (ticks, value) in spans {
         for (column, overlap) in scale.overlaps(ticks) {
+            // The spans are in order, so the column before is complete.
             if column != current {
                 times.clear();
                 current = column;
@@ -113,6 +114,7 @@ pub(super) fn steps(steps: &[StepSpan], scale: &Scale) -> Option<Columns> {
     let mut last = range.start;
     let ended = steps.iter().filter_map(|step| Some(step.from.ticks..step.until?.ticks));
     for step in ended {
+        // Steps can overlap. Only the time between them is idle.
         if step.start > last {
             columns.add(last..step.start, Activity::Idle);
         }
@@ -125,8 +127,8 @@ pub(super) fn steps(steps: &[StepSpan], scale: &Scale) -> Option<Columns> {
     columns.has(Activity::Running).then_some(columns)
 }
 
-/// Returns a row with the highest level in each column, and the highest level of the row; `None` if
-/// the trace does not show a level in the range. `end` is the end of the trace.
+/// Returns a row with the highest level in each column, and the highest level of the row. Returns
+/// `None` if the trace does not show a level in the range. `end` is the end of the trace.
 pub(super) fn levels(
     track: &LevelTrack,
     scale: &Scale,
@@ -136,6 +138,7 @@ pub(super) fn levels(
     let mut highest: Vec<Option<Option<u64>>> = vec![None; scale.count];
     for span in track.row.spans(scale.ticks(), end) {
         for column in scale.columns_of(span.from.ticks..span.end) {
+            // `None` is less than `Some(None)`, so an unknown level ranks below every known level.
             highest[column] = highest[column].max(Some(span.state));
         }
     }

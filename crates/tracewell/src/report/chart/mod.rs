@@ -93,7 +93,7 @@ pub fn chart(
     Ok(Chart::new(trace, tracks, options).text())
 }
 
-/// The words that follow a name and state which property of the named object a row shows.
+/// Words that follow the name of an object and specify which of its properties a row shows.
 const WAITS: &str = " waits";
 const STATE: &str = " state";
 const STEPS: &str = " steps";
@@ -132,6 +132,7 @@ struct Chart<'a> {
 impl<'a> Chart<'a> {
     fn new(trace: &'a Trace, tracks: &'a Tracks, options: &'a ChartOptions) -> Self {
         let width = options.width.max(MIN_WIDTH);
+        // `span` is the last tick. The chart includes it.
         let end = tracks.span.saturating_add(1);
         let from =
             options.selection.from.map_or(0, |bound| axis::ticks(trace, bound, end)).min(end - 1);
@@ -152,7 +153,9 @@ impl<'a> Chart<'a> {
         let spans = tracks.spans.iter().filter(|track| contexts.contains(&track.context));
         names.extend(spans.map(|track| name(trace, track.context) + SPANS));
         let longest = names.iter().map(|name| name.chars().count()).max();
+        // Names get at most a quarter of the width, but at least 12 characters.
         let names = longest.unwrap_or(0).clamp(12, (width / 4).max(12));
+        // The chart shows at least one tick, because a scale needs a length.
         let ticks = from..to.clamp(from + 1, end);
         Self {
             trace,
@@ -252,7 +255,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// Adds a row for each context of a trace that has events and no states.
+    /// If no context has states, adds a row for each context with events.
     fn marks(&mut self) {
         let shows_states = self.tracks.contexts().next().is_some();
         if shows_states {
@@ -266,6 +269,7 @@ impl<'a> Chart<'a> {
                 grids[*index].mark(mark.at.ticks);
             }
         }
+        // All rows have the same scale, so that they can be compared.
         let most = grids.iter().map(Columns::most_marks).max().unwrap_or(0);
         self.legend.events(most);
         for (context, grid) in self.contexts.clone().into_iter().zip(grids) {
@@ -314,9 +318,11 @@ impl<'a> Chart<'a> {
                 let mut holders = vec![self.symbols.free(); self.scale.count];
                 for span in held {
                     let context = span.state.context();
+                    // A holder without a row of its own has no letter.
                     let index = self.contexts.iter().position(|id| Some(*id) == context);
                     let letter = index.map_or('*', symbols::letter);
                     let columns = self.scale.columns_of(span.from.ticks..span.end);
+                    // If several holders share a column, the last one is shown.
                     holders[columns].iter_mut().for_each(|cell| *cell = letter);
                 }
                 self.legend.holders();
@@ -401,6 +407,7 @@ impl<'a> Chart<'a> {
         for text in self.gaps_in_range().map(line) {
             let is_full = lines.len() == MAX_GAPS;
             match lines.last_mut() {
+                // Count a repeated line even if the list is full.
                 Some((last, count)) if *last == text => *count += 1,
                 _ if is_full => more += 1,
                 _ => lines.push((text, 1)),

@@ -129,7 +129,7 @@ pub(super) fn letter(index: usize) -> char {
     letters.into_iter().nth(index).unwrap_or('*')
 }
 
-/// Returns the digit or letter of a machine's state with this index: `*` from the 61st on.
+/// Returns the digit or letter of a machine's state with this index: `*` from the 62nd on.
 pub(super) fn digit(index: usize) -> char {
     let digits = ('1'..='9').chain('a'..='z').chain('A'..='Z');
     digits.into_iter().nth(index).unwrap_or('*')
@@ -184,6 +184,7 @@ impl Legend {
         let shares = format!("{}-{}", symbols.shares[0], symbols.shares[symbols.shares.len() - 1]);
         let used = (0..ACTIVITIES).filter(|index| self.used[*index]).map(Activity::of);
         let mut entries: Vec<_> = used
+            // A blank needs no explanation.
             .filter(|activity| symbols.most(*activity) != ' ')
             .map(|activity| match activity {
                 Activity::Running => format!("{shares} {}", activity.meaning()),

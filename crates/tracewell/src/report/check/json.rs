@@ -81,7 +81,7 @@ pub struct RuleRow<'a> {
     /// Number of events that matched its patterns; for `whenever` and `each`, the number of events
     /// that needed an answer plus the number of answers.
     pub matched: u64,
-    /// Why the result is `open`; null for other results.
+    /// The reason why the result is `open`; null for other results.
     pub reason: Option<&'a str>,
     /// The value and the limit of a threshold; null for other rules.
     pub threshold: Option<ThresholdRow<'a>>,
@@ -113,7 +113,7 @@ impl<'a> RuleRow<'a> {
 pub struct ThresholdRow<'a> {
     /// The figure in the form of a rule, such as `response("control").max`.
     pub figure: &'a str,
-    /// The task or object with the worst value, if the figure is about one.
+    /// The task or object with the worst value, if the figure describes tasks or objects.
     pub subject: Option<&'a str>,
     /// The unit of `value`, `limit` and `baseline`: `ticks`, `ns`, `ppm` (millionths of a whole) or
     /// `count`.

@@ -20,8 +20,8 @@ const MAX_PROBABILITY: f64 = 0.01;
 /// Minimum Kolmogorov–Smirnov distance between the old and the new values.
 const MIN_DISTANCE: f64 = 0.2;
 
-/// Minimum change of the mean or a quantile, as a fraction of the old value. It exceeds the error
-/// of quantiles that are computed from buckets; this error is less than 1/128.
+/// Minimum change of the mean or a quantile, as a fraction of the old value. Quantiles that are
+/// computed from buckets have a smaller error, less than 1/128.
 const MIN_CHANGE: f64 = 0.01;
 
 /// Maximum number of runs of a side for which all pairs are compared. With more runs, only adjacent
@@ -59,7 +59,7 @@ pub enum FindingKind {
     Gone(&'static str),
 }
 
-/// A difference between both sides.
+/// A difference between the two sides.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finding {
     /// The kind of the difference.
@@ -73,9 +73,9 @@ pub struct Finding {
 /// A change of a figure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shift {
-    /// The old values.
+    /// The values of all old runs together.
     pub old: Summary,
-    /// The new values.
+    /// The values of all new runs together.
     pub new: Summary,
     /// The change of the mean as a fraction of the old mean: 0.5 is an increase by one half.
     /// Infinite if the old mean was 0.
@@ -89,7 +89,7 @@ pub struct Shift {
 /// rates in events per 1000 seconds or per 10^9 ticks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Summary {
-    /// Number of values.
+    /// Number of values in all runs of the side.
     pub count: u64,
     /// The mean of the values.
     pub mean: f64,
@@ -99,7 +99,7 @@ pub struct Summary {
     pub p90: u64,
     /// The value that 99 % of the values do not exceed.
     pub p99: u64,
-    /// The largest value.
+    /// The largest value, in the same unit as the mean.
     pub max: u64,
 }
 
@@ -133,7 +133,7 @@ impl Summary {
     }
 }
 
-/// A figure of both sides: the values of each run.
+/// A figure to compare: its values in each run of both sides.
 struct Compared {
     kind: FindingKind,
     subject: String,
@@ -226,7 +226,7 @@ fn in_time(bucket: Bucket, rate: Option<Rate>) -> Bucket {
     }
 }
 
-/// The amounts per slice of a run.
+/// The amounts in each slice of a run.
 struct Sliced {
     amounts: BTreeMap<String, Vec<u64>>,
     /// Number of slices.
@@ -240,11 +240,13 @@ impl Sliced {
     /// Divides a run into slices of `width` ticks.
     fn new(run: &Profile, kind: FindingKind, slices: &Slices<String>, width: u64) -> Self {
         let mut slices = slices.clone();
+        // All widths are powers of two, so doubling reaches `width` exactly.
         while slices.width < width {
             slices.double();
         }
         let within = slices.within(run.range.0, run.range.1);
         let amounts = within.into_iter().map(|(name, values)| (name.clone(), values)).collect();
+        // Only slices that are completely within the range count.
         let first = run.range.0.div_ceil(width) as usize;
         let count = ((run.range.1 / width) as usize).saturating_sub(first);
         let (unit, per_slice) = match (kind, run.rate) {
@@ -268,8 +270,8 @@ impl Sliced {
     }
 }
 
-/// Returns the amounts per slice of both sides, with slices of equal duration. The clocks of all
-/// runs must have the same rate.
+/// Returns the amounts per slice of both sides. All slices have the same duration. The clocks of
+/// all runs must have the same rate.
 fn sliced(
     old: &[Profile],
     new: &[Profile],
@@ -302,6 +304,7 @@ fn sliced(
 fn judge(result: &mut Comparison, figures: Vec<Compared>) {
     let mut found = Vec::new();
     for figure in figures {
+        // All runs of a side are one sample. `noise` compares them with each other.
         let side = |runs: &[Vec<Bucket>]| Sample::new(runs.iter().flatten().copied());
         let (old, new) = (side(&figure.old), side(&figure.new));
         match difference(&old, &new) {
@@ -310,8 +313,10 @@ fn judge(result: &mut Comparison, figures: Vec<Compared>) {
         }
     }
     result.compared = found.len() as u64;
+    // With many comparisons, some differ by chance. The correction needs all probabilities.
     let probabilities: Vec<_> = found.iter().map(|(.., found)| found.probability).collect();
     for ((figure, old, new, found), probability) in found.iter().zip(corrected(&probabilities)) {
+        // The four conditions in the order of the module's documentation.
         let counts = probability <= MAX_PROBABILITY
             && found.distance >= MIN_DISTANCE
             && is_considerable(old, new)

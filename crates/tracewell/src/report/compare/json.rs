@@ -41,7 +41,7 @@ pub struct SideRow<'a> {
     pub gaps: u64,
 }
 
-/// A difference between both sides.
+/// A difference between the two sides.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingRow<'a> {

@@ -8,7 +8,7 @@ use crate::model::{Batch, ContextKind, Flow, Loss, Rate, Sink, Trace};
 use crate::report::measures::Measuring;
 use crate::select::{CountsInRange, Covered};
 
-/// The kind and the subject of times.
+/// The measure and the subject of times.
 pub(super) type TimesOf = (Measure, String);
 
 /// A sink that collects the figures of a run.
@@ -42,9 +42,9 @@ impl Default for Profiling {
 pub struct Profile {
     /// The name of the format.
     pub format: String,
-    /// Number of events.
+    /// Number of events in the range of the figures.
     pub events: u64,
-    /// Duration in ticks.
+    /// The duration of the range in ticks.
     pub ticks: u64,
     /// Number of positions with missing events.
     pub gaps: u64,
@@ -73,6 +73,8 @@ impl Profiling {
         executed.finish(range.1);
         let mut times: BTreeMap<TimesOf, Vec<Bucket>> = BTreeMap::new();
         for row in &measures.times {
+            // Different runs have only names in common, so subjects with the same name are one
+            // figure.
             let buckets = times.entry((row.measure, row.subject.name.clone())).or_default();
             buckets.extend(row.times.buckets());
         }

@@ -56,8 +56,8 @@ impl<K: Ord> Slices<K> {
     where
         K: Copy,
     {
-        // Determine the final width first. Otherwise, if an interval were longer than the trace so
-        // far, the loop would divide the interval into many parts.
+        // Determine the final width first, because the loop would divide a long interval into many
+        // parts of the old width.
         while until / self.width >= MAX_SLICES as u64 {
             self.double();
         }
@@ -77,7 +77,7 @@ impl<K: Ord> Slices<K> {
         }
     }
 
-    /// Returns the same amounts with other keys. Adds amounts whose new keys are equal.
+    /// Renames the keys. If several keys get the same name, adds their amounts.
     pub(super) fn renamed<N: Ord>(self, name: impl Fn(&K) -> N) -> Slices<N> {
         let mut amounts: BTreeMap<N, Vec<u64>> = BTreeMap::new();
         for (key, slices) in self.amounts {
@@ -134,6 +134,7 @@ impl Moments for Executed {
         if cpu >= self.cores.len() {
             self.cores.resize(cpu + 1, None);
         }
+        // An interrupt does not count as execution of the task that it interrupts.
         let context = now.task().filter(|_| !now.in_interrupt());
         let next = context.map(|context| (context, at.ticks));
         if let Some((context, since)) = std::mem::replace(&mut self.cores[cpu], next) {

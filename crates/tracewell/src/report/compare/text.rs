@@ -36,6 +36,7 @@ pub fn text(comparison: &Comparison, layout: Layout) -> String {
         table(&mut text, layout, &headings, rows);
     };
     put("TIME", |kind| matches!(kind, FindingKind::Time(_)), &time);
+    // Loads are in millionths. A cell has hundredths of a percent.
     put("LOAD", |kind| kind == FindingKind::Load, &|millionths| Cell::Share(millionths / 100));
     let rate = if comparison.has_time { "EVENTS PER 1000 s" } else { "EVENTS PER 10^9 TICKS" };
     put(rate, |kind| kind == FindingKind::Rate, &Cell::Count);

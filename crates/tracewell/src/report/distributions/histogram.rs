@@ -86,6 +86,7 @@ fn put_lines(text: &mut String, bounds: &[u64], counts: &[u64], unit: Unit<'_>, 
             continue;
         }
         is_empty = false;
+        // Rounded up, so that every interval with times has a visible bar.
         let length = (u128::from(*count) * bar as u128).div_ceil(u128::from(most.max(1)));
         let bar = "#".repeat(usize::try_from(length).unwrap_or(bar));
         text.push_str(&format!("  from {name:>name_width$}  {number:>number_width$}  {bar}\n"));

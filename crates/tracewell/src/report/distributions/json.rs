@@ -11,13 +11,14 @@ use crate::analysis::{Bucket, Quantile, Worst};
 pub struct DistributionFigures {
     /// The distributions, by kind of time, and within a kind in the order of their first times.
     pub distributions: Vec<DistributionRow>,
-    /// Number of measured times that are in no distribution, because there are too many.
+    /// Number of measured times that no distribution contains, because there are too many
+    /// distributions.
     pub more_times: u64,
 }
 
 impl DistributionFigures {
-    /// Returns the distributions for programs; `more_times` is the number of measured times that
-    /// are in none of them. `buckets` selects the buckets of the histograms.
+    /// Returns the distributions for programs; `more_times` is the number of measured times that no
+    /// distribution contains. `buckets` selects the buckets of the histograms.
     pub fn new(rows: &[NamedTimes<'_>], more_times: u64, buckets: bool) -> Self {
         let distributions = rows.iter().filter_map(|row| DistributionRow::of(row, buckets));
         Self { distributions: distributions.collect(), more_times }

@@ -71,11 +71,12 @@ pub fn named<'a>(
         Some(NamedTimes { measure: Measure::Span, of, key: None, times })
     });
     let mut rows: Vec<_> = scheduling.chain(messages).chain(spans).collect();
+    // The sort is stable, so rows of a kind keep the order of their first times.
     rows.sort_by_key(|row| row.measure);
     rows
 }
 
-/// Returns the name and the key of the subject to which times belong.
+/// Returns the name and the key of the subject of these times.
 fn subject(
     trace: &Trace,
     figures: &Figures,

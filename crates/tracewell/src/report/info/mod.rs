@@ -42,8 +42,13 @@ pub struct Census {
     /// Ticks of the first and of the last counted event.
     ticks: Option<(u64, u64)>,
     by_context: Vec<u64>,
+    /// Counts of the ids below [`LOW_IDS`].
+    by_low_id: Vec<u64>,
     by_id: HashMap<u32, u64, RandomState>,
 }
+
+/// Ids below this number are counted without a hash table.
+const LOW_IDS: usize = 1 << 10;
 
 impl Sink for Census {
     fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
@@ -57,8 +62,12 @@ impl Sink for Census {
             }
             self.by_context[context.index()] += 1;
         }
+        self.by_low_id.resize(LOW_IDS, 0);
         for id in &batch.columns.id {
-            *self.by_id.entry(*id).or_default() += 1;
+            match self.by_low_id.get_mut(*id as usize) {
+                Some(count) => *count += 1,
+                None => *self.by_id.entry(*id).or_default() += 1,
+            }
         }
         Flow::Continue(())
     }
@@ -67,14 +76,16 @@ impl Sink for Census {
 impl Census {
     /// Returns the event ids and their counts, most events first.
     fn ids(&self) -> Vec<(u32, u64)> {
-        let mut ids: Vec<_> = self.by_id.iter().map(|(id, count)| (*id, *count)).collect();
+        let low = (0..).zip(self.by_low_id.iter().copied()).filter(|(_, count)| *count > 0);
+        let high = self.by_id.iter().map(|(id, count)| (*id, *count));
+        let mut ids: Vec<(u32, u64)> = low.chain(high).collect();
         // Sort equal counts by id, because a hash map has no order.
         ids.sort_by_key(|(id, count)| (std::cmp::Reverse(*count), *id));
         ids
     }
 
-    /// Returns the ticks between the ends of the trace. If only some events were counted, the ends
-    /// are the first and the last counted event.
+    /// Returns the first and the last tick of the trace. If only some events were counted,
+    /// these are the ticks of the first and the last counted event.
     fn span(&self, trace: &Trace) -> Range<u64> {
         let (first, last) = self.ticks.unwrap_or_default();
         if self.events() == trace.events { 0..trace.span } else { first..last }
@@ -171,6 +182,7 @@ impl Census {
         for remark in trace.diagnostics.iter() {
             writeln!(out, "{remark}")?;
         }
+        // The tables below fit themselves to the screen, so fold only these lines.
         for line in out.lines() {
             writeln!(all, "{}", layout.fold(line, 10))?;
         }

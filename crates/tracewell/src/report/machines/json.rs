@@ -18,7 +18,7 @@ pub struct MachineFigures {
     /// The state machines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machines: Option<Vec<MachineRow>>,
-    /// Number of transitions without a row, because there are too many different transitions.
+    /// Number of transitions that have no row because the table has reached its limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_transitions: Option<u64>,
     /// Messages by sender, receiver and signal.
@@ -330,7 +330,7 @@ pub struct LevelRow {
     pub most: Option<u64>,
     /// The smallest number of free elements that the system itself recorded.
     pub least_free: Option<u64>,
-    /// Ticks and level of samples.
+    /// The level over time: ticks and level of each sample.
     pub samples: Vec<(u64, u64)>,
 }
 

@@ -33,7 +33,8 @@ fn timer_name(trace: &Trace, timer: &Timer) -> String {
     timer.timer.label_by_owner(trace, timer.owner, &what)
 }
 
-/// Returns the figures of `sections` as text that follows other figures; empty if there are none.
+/// Returns the figures of `sections` as text to append to other figures. The text is empty if there
+/// are none.
 pub fn text(trace: &Trace, figures: &Figures, sections: &[Section], layout: Layout) -> String {
     let mut text = String::new();
     if sections.contains(&Section::Machines) {

@@ -73,8 +73,8 @@ impl<M: Moments> Measuring<M> {
         Self { scheduling: Scheduling::with_moments(wanted, moments), machines, pairs, periods }
     }
 
-    /// Returns the figures and the consumer of moments after all events. `trace` is the trace after
-    /// the last event.
+    /// Ends the measurement after all events, and returns the figures and the consumer of moments.
+    /// `trace` is the trace after the last event.
     pub fn finish_with(self, trace: &Trace) -> (Measures, M) {
         let Self { scheduling, machines, pairs, periods } = self;
         let (figures, moments) = scheduling.finish(trace);
@@ -117,7 +117,7 @@ impl<M: Moments> Sink for Measuring<M> {
 /// The figures of a trace with the names of their subjects.
 #[derive(Debug)]
 pub struct Measures {
-    /// Times in ticks.
+    /// The distributions of times in ticks, one per measure and subject.
     pub times: Vec<Times>,
     /// Shares of time, and used shares of stacks.
     pub shares: Vec<Share>,
@@ -134,7 +134,7 @@ pub struct Measures {
     clock: Clock,
     /// The tasks of the trace, for messages about names.
     tasks: Vec<Subject>,
-    /// The periods that thresholds specify, in nanoseconds, by the name of the task.
+    /// For each task name, the period in nanoseconds that thresholds specify.
     periods: Vec<(String, u64)>,
 }
 
@@ -183,7 +183,8 @@ pub struct Share {
     pub window: Option<u64>,
     /// The share in millionths.
     pub millionths: u64,
-    /// Ticks of the event that showed the share, if it is the largest of several shares.
+    /// Ticks of the event that showed this share; `None` unless the share is the largest of
+    /// several.
     pub at: Option<u64>,
 }
 
@@ -232,8 +233,10 @@ impl Measures {
             times: scheduled.chain(machine_times).collect(),
             shares: loads(trace, figures).into_iter().chain(stacks(trace, figures)).collect(),
             levels: levels.collect(),
+            // If priorities are unknown, a count of 0 would be wrong.
             inversions: figures.priorities_known.then(|| inversions.collect()),
             missed: records_misses.then(|| missed.collect()),
+            // After a change, a clock has no single rate.
             rate: trace.clock.rate.filter(|_| trace.clock.changes.len() < 2),
             clock: trace.clock.clone(),
             tasks: figures.tasks.iter().map(|task| names::of_task(trace, task.context)).collect(),

@@ -46,7 +46,7 @@ pub(super) fn of_scheduling(
     }
 }
 
-/// Returns the subject of a message time: the message's receiver. Its part is the signal.
+/// Returns the subject for times of messages: the receiver, with the signal as its part.
 pub(super) fn of_route(trace: &Trace, route: &Route) -> Subject {
     let Subject { name, key, .. } = named(trace, &route.signal);
     Subject { part: Some(Part { name, key }), ..named(trace, &route.receiver) }

@@ -61,6 +61,7 @@ impl Measures {
             }
             _ => "",
         };
+        // If other subjects have times, the events exist and only the name is wrong.
         let needed = if all.is_empty() { needed } else { "" };
         let what = format!("{} times{needed}", measure.name());
         let found: Vec<_> =
@@ -74,6 +75,7 @@ impl Measures {
         let statistic = figure.statistic.unwrap_or(Statistic::Max);
         let value = |subject: &Subject, times: &Distribution| {
             let quantity = self.statistic(statistic, times)?;
+            // The worst time is the longest, which a count or a minimum does not depend on.
             let is_of_worst = !matches!(statistic, Statistic::Count | Statistic::Min);
             let worst = times.worst().first().filter(|_| is_of_worst).map(|worst| Worst {
                 seq: Some(worst.at.seq),
@@ -239,7 +241,7 @@ fn is_named(name: &Name, known: &str, key: Option<&String>) -> bool {
     name.matches(known) || key.is_some_and(|key| name.matches(key))
 }
 
-/// Returns a subject as text. Includes the subject's part if the figure names one.
+/// Returns a subject as text. Adds the subject's part if the figure also names a part.
 fn shown(figure: &Figure, subject: &Subject) -> String {
     match &subject.part {
         Some(part) if figure.names.len() > 1 => format!("{}, {}", subject.name, part.name),
@@ -250,7 +252,7 @@ fn shown(figure: &Figure, subject: &Subject) -> String {
 /// Maximum number of names in a message.
 const MAX_NAMES: usize = 6;
 
-/// Returns the reason why a trace does not have a figure, with the names for which it has one.
+/// Returns a message that the trace lacks a figure, with the names for which it has this figure.
 fn absent<'a>(
     figure: &Figure,
     what: &str,
@@ -261,7 +263,7 @@ fn absent<'a>(
     };
     let is_subject = known.clone().any(|subject| names(name, subject));
     let (name, mut others): (_, Vec<_>) = match figure.names.get(1).filter(|_| is_subject) {
-        // The first name is the name of a known subject, so the part's name is the unknown one.
+        // The first name belongs to a known subject, so the unknown name is that of the part.
         Some(part) => {
             let of_subject = known.filter(|subject| names(name, subject));
             (part, of_subject.filter_map(|of| Some(of.part.as_ref()?.name.as_str())).collect())

@@ -42,7 +42,7 @@ pub struct SchedulingFigures<'a> {
     pub execution_needs: Option<&'a str>,
     /// Number of places with missing events.
     pub gaps: u64,
-    /// Duration of these places in ticks. The trace contains nothing about this time.
+    /// Total duration of the gaps in ticks. The trace contains nothing about this time.
     pub gap_ticks: u64,
     /// Times in which filters hid events.
     pub hidden: Vec<HiddenRow<'a>>,
@@ -240,7 +240,7 @@ impl<'a> LockRow<'a> {
 pub struct WithoutEffect {
     /// The option in the form in which it was typed.
     pub option: String,
-    /// Why it has no effect.
+    /// The reason why it has no effect.
     pub reason: String,
 }
 

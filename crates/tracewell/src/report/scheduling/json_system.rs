@@ -158,14 +158,14 @@ pub struct ServerRow<'a> {
     pub without_budget_max_ticks: u64,
     /// With `--budgets`: beginning and end of each of these times.
     pub without_budget: Vec<(u64, u64)>,
-    /// The largest number of ticks used before exhaustion.
+    /// The largest number of ticks that were used before the budget was exhausted.
     pub budget_ticks: Option<u64>,
     /// Ticks for which its task executed.
     pub supplied_ticks: u64,
     /// Length of the trace in ticks, without its gaps.
     pub supplied_of_ticks: u64,
-    /// With `--budgets`: points of a curve. Each point consists of a time and the number of ticks
-    /// that are used of a full budget; this number is null while the budget is exhausted.
+    /// With `--budgets`: points of a curve. Each point is a time and the number of used ticks of
+    /// the budget, which is null while the budget is exhausted.
     pub budget_used: Vec<(u64, Option<i64>)>,
 }
 
@@ -202,11 +202,11 @@ pub struct StackRow<'a> {
     pub start: Option<String>,
     /// The size in bytes.
     pub size: Option<u64>,
-    /// The most used bytes.
+    /// The largest number of used bytes.
     pub used: Option<u64>,
-    /// The least free bytes.
+    /// The smallest number of free bytes.
     pub free: Option<u64>,
-    /// Ticks of the event with the most used bytes.
+    /// Ticks of the event that shows the largest number of used bytes.
     pub at_ticks: Option<u64>,
     /// Number of this event.
     pub event: Option<u64>,

@@ -50,7 +50,7 @@ pub struct TaskRow<'a> {
     /// The parts of all waits for mutexes; null if there were none, or if the trace has several
     /// cores.
     pub lock_wait_split: Option<SplitRow>,
-    /// How long it held mutexes.
+    /// The durations for which it held mutexes.
     pub lock_hold: Option<Durations>,
     /// Priority inversions; null if events have no priorities.
     pub lock_inversions: Option<Inversions>,

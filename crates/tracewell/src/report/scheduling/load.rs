@@ -84,8 +84,8 @@ pub(in crate::report) fn core(core: &CoreTime) -> [Cell; 5] {
 
 pub(super) const ON_CORES: [&str; 5] = ["LOAD OF", "CONTEXT", "CORE", "TIME", "%"];
 
-/// Returns the rows of each core: its tasks, highest load first, interrupts, idle and unknown time.
-/// Returns no rows for a single core, because [`tasks`] returns the same rows.
+/// Returns the rows of each core: one for each task, highest load first, then interrupts, idle time
+/// and unknown time. Returns no rows for a single core, because [`tasks`] returns the same rows.
 pub(super) fn on_cores(trace: &Trace, figures: &Figures) -> Vec<[Cell; 5]> {
     if figures.execution_by_core.is_empty() {
         return Vec::new();

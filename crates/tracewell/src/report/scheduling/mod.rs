@@ -43,7 +43,8 @@ pub(crate) fn kind_of(trace: &Trace, is_mutex: bool, kind: Option<u32>) -> &str 
 /// The noun for a resource of unknown type.
 const SEMAPHORE: &str = "semaphore";
 
-/// If execution is unknown, returns the events that a trace would have to record for it.
+/// Returns the events that would show execution times; `None` if the trace already shows which task
+/// runs.
 fn needed(trace: &Trace) -> Option<&'static str> {
     match trace.processor {
         Processor::Switches => None,

@@ -18,6 +18,7 @@ pub(crate) fn asked_object<'a>(
     trace: &'a Trace,
     reason: &Reason,
 ) -> (Option<&'a str>, Option<String>) {
+    // The key of a system call is the id of its event, not an object.
     if let (Some(Meaning::Call), Some(id)) = (reason.request, reason.key) {
         let event = trace.schema.event(u32::try_from(id).unwrap_or(u32::MAX));
         let name = event.name.get(event.details.waits_in.unwrap_or(0)..);

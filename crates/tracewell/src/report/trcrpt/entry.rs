@@ -34,7 +34,7 @@ pub(super) struct Scratch {
     words: Vec<u8>,
 }
 
-/// The last argument of an event type if it is a string or bytes after a row of words.
+/// A string or bytes after a row of words: the last argument of some event types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tail {
     /// Index of the argument.

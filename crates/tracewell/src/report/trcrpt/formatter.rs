@@ -158,8 +158,8 @@ impl Formatter {
         let columns = Columns { shared, event, context, id, call: &call, row, times };
         let start = self.machine.text().len();
         columns.put(self.machine.text(), start);
-        // Columns and text are written directly into the output. Only events of several lines are
-        // moved afterwards, and only suppressed events are removed.
+        // Columns and text are written directly into the output. Text is moved afterwards only for
+        // events of several lines, and removed only for suppressed events.
         let body = self.machine.text().len();
         self.body(&columns);
         self.layout(&columns, start, body)
@@ -197,7 +197,7 @@ impl Formatter {
             (Some(entry), Some(template), None) => {
                 self.machine.run(program, template, entry, &around);
             }
-            // For unknown hooks and for hook id 000, the machine chooses templates of AIX.
+            // For unknown hooks and for hook id 000, the machine chooses the template as AIX does.
             (Some(entry), None, _) if facts.hooks => {
                 self.machine.append(program, entry, &around);
             }
@@ -223,7 +223,7 @@ impl Formatter {
         }
         let width = if settings.width > 0 { settings.width } else { WIDTH };
         let mut count = 1;
-        // Nearly always there is only one line, which is already in place.
+        // Usually there is only one line, and its text is already in place.
         if self.machine.lines().is_one() && self.machine.text().len() - start <= width {
             self.end_line();
         } else {

@@ -31,7 +31,7 @@ use crate::model::{Batch, Event, Flow, Loss, Meaning, Sink, SinkError, Slices, S
 use crate::select::{Selection, Selector};
 use crate::template::{Marks, Program};
 pub use crate::text::MAX_THREADS;
-use crate::text::{LineWriter, thread_count};
+use crate::text::{LineWriter, TextBuffers, thread_count};
 use columns::Row;
 use facts::Facts;
 use formatter::{Formatted, Formatter, Shared};
@@ -86,6 +86,7 @@ pub struct TrcReport<'p, W> {
     is_whole: bool,
     facts: Facts,
     formatters: Vec<Formatter>,
+    buffers: TextBuffers,
     /// Rows of the batch to show, and the system call of each.
     rows: Vec<u32>,
     row_calls: Vec<Option<u64>>,
@@ -120,6 +121,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
             selector,
             facts: Facts::default(),
             formatters,
+            buffers: TextBuffers::default(),
             rows: Vec::new(),
             row_calls: Vec::new(),
             shows_calls,
@@ -250,7 +252,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
             let Some(formatter) = self.formatters.first_mut() else { return Flow::Continue(()) };
             let mut before = before;
             for (number, rows) in self.rows.chunks(MIN_EVENTS_PER_THREAD).enumerate() {
-                // Use small chunks, so that the text of a chunk fits into the cache.
+                // Chunks are small, so the text of a chunk fits into the cache.
                 let at = number * MIN_EVENTS_PER_THREAD;
                 let ended = part.format(formatter, rows, at, before, &mut page);
                 before = ended.last.unwrap_or(before);
@@ -374,7 +376,7 @@ impl<W: Write> Sink for TrcReport<'_, W> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         Stop::on_error(self.check(trace))?;
         Stop::on_error(self.begin(trace))?;
-        // If the selection ends in this batch, show its chosen events before stopping.
+        // If the selection ends in this batch, show the chosen events before stopping.
         let chosen = self.choose(trace, batch);
         if self.settings.options.history {
             for row in &self.rows {

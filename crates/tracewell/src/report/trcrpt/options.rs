@@ -7,11 +7,11 @@ use crate::model::Trace;
 /// The form of times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Timestamp {
-    /// 0: seconds since the first event with nine decimals, and milliseconds since the previous
+    /// 0: seconds since the first event, with nine decimals, and milliseconds since the previous
     /// event.
     #[default]
     Elapsed,
-    /// 1: seconds since the first event with six decimals.
+    /// 1: seconds since the first event, with six decimals.
     Short,
     /// 2: microseconds since the first event.
     Microseconds,

@@ -17,7 +17,7 @@ struct Part<'a> {
 }
 
 impl<W: Write> TrcReport<'_, W> {
-    /// Returns true if a line depends only on its event and the event before it.
+    /// Returns true if each line depends only on its event and the previous event.
     pub(super) fn can_be_split(&self, trace: &Trace) -> bool {
         let shows_all = self.is_whole && !self.shows_calls && !self.settings.options.history;
         // The name of a process depends on the event with which its context appeared.
@@ -32,7 +32,7 @@ impl<W: Write> TrcReport<'_, W> {
     /// # Errors
     /// Returns an error if writing fails.
     pub(super) fn write_slices(&mut self, trace: &Trace, slices: &dyn Slices) -> io::Result<()> {
-        let Self { program, settings, formatters, out, shows_offsets, .. } = self;
+        let Self { program, settings, formatters, buffers, out, shows_offsets, .. } = self;
         let first = self.first.unwrap_or_else(|| slices.before(trace, 0).ticks);
         let (program, settings, shows_offsets) = (*program, &*settings, *shows_offsets);
         let part = |formatter| {
@@ -42,7 +42,7 @@ impl<W: Write> TrcReport<'_, W> {
         let mut parts: Vec<_> = formatters.iter_mut().map(part).collect();
         write_in_order(
             slices.count(),
-            &mut parts,
+            (&mut parts, buffers),
             |part, slice, text| {
                 let Part { formatter, facts, columns, rows } = part;
                 let before = slices.before(trace, slice).ticks;
@@ -53,10 +53,12 @@ impl<W: Write> TrcReport<'_, W> {
                 let shared = Shared { program, settings, facts, trace };
                 let lines = BatchPart { shared, batch: &batch, calls: &[], first, shows_offsets };
                 lines.format(formatter, rows, 0, before, &mut Page::default());
+                // Move the text without copying it. The formatter gets an empty buffer for it.
                 std::mem::swap(formatter.text(), text);
             },
             |text| out.block(text),
         )?;
+        // The next events show their distance from the last event of the slices.
         self.before = Some(slices.before(trace, slices.count()).ticks);
         Ok(())
     }

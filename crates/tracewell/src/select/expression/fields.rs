@@ -205,14 +205,14 @@ impl Fields {
 fn is_level(condition: &Condition, level: Level) -> bool {
     condition.values.iter().any(|wanted| match wanted {
         Wanted::Text(Text::Like(name) | Text::Exactly(name)) => Level::named(name)
-            // The most severe level comes first in the type.
+            // `Level` orders the most severe level first, so the operands are swapped.
             .is_some_and(|wanted| condition.comparison.holds(wanted.cmp(&level))),
         _ => false,
     })
 }
 
-/// Returns an argument's value as a number. Numbers are compared by the recorded value and objects
-/// by key, so two objects with the same name differ.
+/// Returns an argument's value as a number. The value of an object is its key, so two objects with
+/// the same name differ.
 fn argument_number(index: usize, event: Event<'_>) -> Option<Number> {
     let trace = event.trace;
     let raw = event.argument(index)?;

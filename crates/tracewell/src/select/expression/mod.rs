@@ -115,8 +115,8 @@ impl Expression {
         unknown.collect()
     }
 
-    /// Returns a message, with its position, for each name in a condition if nothing in the trace
-    /// has this name. `of` describes the trace in words.
+    /// Returns a message, with its position, for each name that a condition contains but nothing in
+    /// the trace has. `of` describes the trace in words.
     pub(super) fn unknown_values(
         &self,
         events: &[&EventType],
@@ -185,6 +185,7 @@ impl Parser<'_> {
             self.spans.push(span);
             return Ok(Node::Condition(self.conditions.len() - 1));
         }
+        // The recursion must not exhaust the stack, whatever the user types.
         if self.depth == MAX_DEPTH {
             let message = format!("expected at most {MAX_DEPTH} nested ( and !, found more");
             return Err(self.tokens.error(span, message));
@@ -192,6 +193,7 @@ impl Parser<'_> {
         self.tokens.advance();
         self.depth += 1;
         let node = if negates { self.one() } else { self.any() };
+        // Restore the depth before the error returns.
         self.depth -= 1;
         let node = node?;
         if negates {
@@ -286,7 +288,10 @@ mod tests {
             ("(sig == 3", "where:1:10: error: expected ')', found the end"),
             ("", "where:1:1: error: expected an argument's name or @ and a property, found"),
             ("sig == 3 & x", "where:1:10: error: expected &&, || or the end, found '&'"),
-            ("a < b", "where:1:1: error: only numbers, variables and levels can be"),
+            (
+                "a < b",
+                "where:1:1: error: only numbers, variables and levels can be smaller or larger",
+            ),
             (
                 "@level > FATAL",
                 "where:1:1: error: expected one of ERROR, WARN, INFO, DEBUG, TRACE, found 'FATAL'",

@@ -127,8 +127,8 @@ impl<'a> Tokens<'a> {
     }
 
     /// Reports the words after the name `first`, with a message that begins with `message`. If the
-    /// token after these words can follow a name, suggests how to write a name with blanks. A word
-    /// for which `ends` returns true ends the name.
+    /// token after these words can follow a name, the message also says how to write a name with
+    /// blanks. A word for which `ends` returns true ends the name.
     pub(crate) fn blanks_in_name(
         &mut self,
         first: &str,
@@ -235,6 +235,8 @@ impl<'a> Tokens<'a> {
             _ => return Err(self.expected("an argument's name or @ and a property")),
         };
         self.advance();
+        // Two words in a row are probably a name with blanks, which needs quotes. `in` is a
+        // comparison.
         if let Field::Argument(name) = &field
             && self.is_part_of_name()
             && !self.is_word("in")
@@ -293,6 +295,7 @@ fn number(word: &str) -> Option<i128> {
         None => (false, word),
     };
     let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        // `from_str_radix` and `parse` also accept a sign, so exclude a second one here.
         Some(hexadecimal) if !hexadecimal.starts_with(['+', '-']) => {
             i128::from(u64::from_str_radix(hexadecimal, 16).ok()?)
         }

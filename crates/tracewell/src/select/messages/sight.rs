@@ -78,17 +78,16 @@ pub(crate) struct Role {
     pub(crate) kind: Option<u32>,
     /// Number that is added to the argument to get the key of the object.
     keys: u64,
-    is_object: bool,
 }
 
 impl Role {
     pub(crate) fn of(schema: &Schema, event: &EventType, argument: Option<usize>) -> Option<Self> {
         let argument = argument?;
-        let (kind, is_object) = match event.args.get(argument)?.kind {
-            ArgumentKind::Object(kind) => (kind, true),
-            _ => (None, false),
+        let kind = match event.args.get(argument)?.kind {
+            ArgumentKind::Object(kind) => kind,
+            _ => None,
         };
-        Some(Self { argument, kind, keys: schema.key(kind, 0), is_object })
+        Some(Self { argument, kind, keys: schema.key(kind, 0) })
     }
 
     /// Returns the key of the object to which an argument refers. `argument` is the value of the
@@ -197,11 +196,6 @@ impl<'a> Sight<'a> {
 
     pub(crate) fn object(&self) -> Option<Named> {
         self.named(self.roles.object)
-    }
-
-    /// Returns true if the event acts on an object and not only on a number.
-    pub(crate) fn acts_on_object(&self) -> bool {
-        self.roles.object.is_some_and(|role| role.is_object)
     }
 
     pub(crate) fn value(&self) -> Option<Named> {

@@ -1,9 +1,9 @@
 //! Keeps the pending messages of each receiver in the order in which they will be taken.
 //!
-//! If a receiver gets a message, the event contains the message's signal, and hundreds of messages
-//! with other signals can be older. So each signal has its own queue. Order numbers show which
-//! message in all of a receiver's queues is the oldest. If a receiver has too many messages, its
-//! oldest message is dropped.
+//! When a receiver gets a message, the event contains the message's signal. Hundreds of older
+//! messages with other signals can be pending. So each signal has its own queue. Order numbers show
+//! which message in all of a receiver's queues is the oldest. If a receiver has too many messages,
+//! its oldest message is dropped.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -70,7 +70,7 @@ impl<T> Waiting<T> {
         self.count += 1;
     }
 
-    /// Takes the first pending message with this signal at a receiver.
+    /// Takes the first message with this signal that is pending at a receiver.
     pub(crate) fn take(&mut self, receiver: Named, signal: Named) -> Option<T> {
         let waiting = self.receivers.get_mut(&receiver.key)?;
         let (_, message) = waiting.queue(signal)?.pop_front()?;

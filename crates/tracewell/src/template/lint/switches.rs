@@ -40,8 +40,8 @@ pub(super) fn cases(switch: &Switch, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Warns about a switch in which some numbers are decimal and others hexadecimal. This is possible
-/// only if the value sets no base.
+/// Warns about a switch in which some numbers are decimal and others hexadecimal. This can happen
+/// only if the value does not determine the base.
 fn mixed_bases(switch: &Switch, findings: &mut Vec<Finding>) {
     let numbers = || {
         switch.cases.iter().filter_map(|case| match &case.pattern {
@@ -50,6 +50,7 @@ fn mixed_bases(switch: &Switch, findings: &mut Vec<Finding>) {
         })
     };
     let is_decimal = |number: &Number| {
+        // Digits that have the same value in both bases, such as 7, do not show the base.
         let hexadecimal = u64::from_str_radix(&number.text, 16);
         number.text.parse() == Ok(number.value) && hexadecimal != Ok(number.value)
     };

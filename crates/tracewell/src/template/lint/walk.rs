@@ -99,7 +99,8 @@ impl<'a> Walk<'a> {
             ItemKind::Define(function) => {
                 let before = self.pointer.take();
                 self.items(&function.body);
-                // A definition prints nothing, and the pointer's position at its calls is unknown.
+                // The definition itself does not move the pointer. In its body, the position is
+                // unknown, because it depends on the call.
                 self.pointer = before;
             }
             ItemKind::Call(call) => {
@@ -113,8 +114,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Walks items that may run zero or more times. If they move the pointer, its position is
-    /// unknown afterwards.
+    /// Walks items that may run any number of times, or never. If they move the pointer, its
+    /// position is unknown afterwards.
     fn branch(&mut self, items: &'a [Item]) {
         let before = self.pointer;
         self.items(items);

@@ -39,7 +39,7 @@ const MAX_TEXT: usize = 1 << 20;
 /// Maximum number of running timers.
 const MAX_TIMERS: usize = 1 << 16;
 
-/// The action of the caller after an event was formatted.
+/// The action that the caller takes after an event was formatted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Outcome {
     /// Show the lines of the event.

@@ -89,6 +89,7 @@ impl Pointer {
         self.at = match code {
             Move::Go(field) => field.total() as i64,
             Move::Omit(field) => self.at.saturating_add(field.total() as i64),
+            // The pointer counts bits. Going back begins at a whole byte.
             Move::Back(bytes) => (self.at & !7).saturating_sub(8 * i64::from(bytes)),
             Move::Word(number) => 8 * i64::from(number) * word as i64,
         };
@@ -123,6 +124,7 @@ pub(super) fn as_coded(code: Code, number: u64, size: usize) -> Value {
     let bits = 8 * size as u8;
     match code {
         Code::Signed(_) => {
+            // The two shifts copy the sign bit to all higher bits.
             let shift = 64 - u32::from(bits);
             Value { number: (number as i64) << shift >> shift, bits, text: None }
         }

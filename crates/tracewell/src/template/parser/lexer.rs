@@ -23,8 +23,8 @@ pub(super) enum TokenKind {
     Macro,
     /// `%` and a word.
     Percent,
-    /// A string. The flag is true if the string has no escapes and no joined lines, so that its
-    /// value is the text between the quotes.
+    /// A string. The flag is true if the string has no escapes and no joined lines: its value is
+    /// then the text between the quotes.
     Text(bool),
     /// A sign: one of `{ } ( ) , = + - * / &`.
     Sign(char),
@@ -167,7 +167,7 @@ impl<'a> Lexer<'a> {
         kind
     }
 
-    /// Returns a mark such as `\n`, or `None` if the backslash joins lines or is an error.
+    /// Returns a mark such as `\n`. Returns `None` if the backslash joins two lines or is an error.
     fn backslash(&mut self) -> Option<TokenKind> {
         let start = self.at;
         if self.joins_lines() {
@@ -208,6 +208,7 @@ impl<'a> Lexer<'a> {
         loop {
             match self.peek() {
                 None | Some(b'\n') => {
+                    // End the string here, so that a missing quote spoils only one line.
                     let message = "unterminated string: expected '\"' on the same line";
                     self.tell(Finding::error(self.span(start), message));
                     break;
@@ -217,6 +218,7 @@ impl<'a> Lexer<'a> {
                     break;
                 }
                 Some(b'\\') => {
+                    // The value differs from the source, so it must be computed when it is used.
                     plain = false;
                     if !self.joins_lines() {
                         self.escape();

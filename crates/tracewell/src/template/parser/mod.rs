@@ -144,7 +144,7 @@ impl<'a> Parser<'a> {
         token
     }
 
-    /// Returns the span of the token before the next token.
+    /// Returns the span of the previous token.
     fn before(&self) -> Span {
         let at = self.at.saturating_sub(1);
         self.tokens.get(at).map_or_else(Span::default, |token| token.span)

@@ -175,6 +175,7 @@ fn number(digits: &str, radix: Radix) -> Result<u64, &'static str> {
         Some(digits) => (digits, HEXADECIMAL),
         None => match radix {
             Radix::Fixed(radix) => (digits, radix),
+            // Without a known radix, digits alone are decimal, and letters show hexadecimal digits.
             Radix::Guessed if digits.bytes().all(|byte| byte.is_ascii_digit()) => (digits, DECIMAL),
             Radix::Guessed => (digits, HEXADECIMAL),
         },

@@ -201,7 +201,7 @@ pub struct Case {
 /// The pattern of a case.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Pattern {
-    /// `\*`: matches every value, so that later cases are never reached.
+    /// `\*`: matches every value, so later cases are never reached.
     Any,
     /// A text, without a NUL at its end.
     Text(String),
@@ -240,7 +240,7 @@ pub enum Body {
 pub struct Flags {
     /// The value whose bits are tested.
     pub value: Value,
-    /// The flags in the order of the text, at least one.
+    /// The flags, at least one, in the order of the template text.
     pub flags: Vec<Flag>,
 }
 

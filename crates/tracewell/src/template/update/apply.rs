@@ -16,7 +16,8 @@ const FIRST_FREE: u16 = 0x0100;
 pub enum Change {
     /// The template was added.
     Added(u16, Version),
-    /// The template replaced a template of this version.
+    /// The template replaced an existing one. The first version is that of the new template, the
+    /// second that of the old one.
     Replaced(u16, Version, Version),
     /// The template was deleted.
     Deleted(u16, Version),

@@ -6,8 +6,8 @@
 //! type whose constants are its events and its [`Table`], so a program that names one dialect links
 //! one table.
 //!
-//! RKH documents the filters of each event only for version 3.4. We assume that events of older
-//! dialects have the filters of the events that correspond to them in 3.4.
+//! RKH documents the filters of each event only for version 3.4. We assume that an event of an
+//! older dialect has the same filters as the corresponding event of 3.4.
 
 #[rustfmt::skip]
 mod table;

@@ -111,6 +111,6 @@ impl<'a> PackedBlock<'a> {
 }
 
 fn sum(sizes: [u8; 4], stored: &[u8]) -> u32 {
-    // The checksum also covers the sizes, so that it detects a damaged size.
+    // The checksum also covers the sizes, so it detects a damaged size.
     Crc32c::default().with(&sizes).with(stored).value()
 }

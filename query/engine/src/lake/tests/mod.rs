@@ -21,7 +21,7 @@ fn place(store: Unsteady) -> Place {
     Place { name: "test".to_owned(), store: Arc::new(store), url }
 }
 
-/// Runs the future of a test on one thread, so that its interleaving depends only on the storage.
+/// Runs the future of a test on one thread, so its interleaving depends only on the storage.
 fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
@@ -192,7 +192,7 @@ fn writers_and_readers_can_interleave_in_any_way() {
                 let mut lake = open(&store).await;
                 let mut done = Vec::new();
                 for trace in 0..TRACES {
-                    // All writers add the trace 0; each of the others has one writer.
+                    // All writers add trace 0; every other trace has one writer.
                     let trace = if trace == 0 { 0 } else { writer * TRACES + trace };
                     match lake.append(&commit(trace, writer)).await.unwrap() {
                         Appended::Done => done.push(trace),

@@ -1,6 +1,6 @@
 //! A storage in memory that stops after a number of changes, or makes its users take turns in a
-//! pseudo-random order. Lists are not atomic: they begin with the state at one time and end with
-//! that at another.
+//! pseudo-random order. Lists are not atomic: the beginning of a list can show an earlier state
+//! than its end.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -15,12 +15,12 @@ use object_store::{
     ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// The way in which a storage stops.
+/// The point at which a storage fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
     /// Before it changes an object.
     Before,
-    /// After it changed an object, but before its user knows.
+    /// After it changed an object, but before it reports the change.
     After,
 }
 
@@ -32,9 +32,9 @@ pub(super) struct Unsteady {
 
 #[derive(Debug, Default)]
 struct Control {
-    /// Number of changes before the storage stops.
+    /// Number of changes that succeed before the storage stops, and the way in which it stops.
     changes: Option<(u32, Fault)>,
-    /// State of the pseudo-random sequence; 0 for users that need not take turns.
+    /// State of the pseudo-random sequence; 0 if the users do not take turns.
     random: u64,
 }
 
@@ -98,7 +98,7 @@ impl Unsteady {
         }
     }
 
-    /// Lists objects in two parts, with the turns of other users in between.
+    /// Lists objects in two parts, and lets the other users of the storage run in between.
     async fn listed(self, prefix: Option<Key>) -> Vec<Result<ObjectMeta>> {
         self.pause().await;
         let mut first: Vec<ObjectMeta> =
@@ -111,7 +111,7 @@ impl Unsteady {
             (control.draw(2) == 0, control.draw(pivots) as usize)
         };
         if let Some(pivot) = first.get(pivot).map(|object| object.location.clone()) {
-            // Folders of file systems have no order, so later names may be listed first.
+            // File systems list folders in any order, so later names may come first.
             let is_early = |object: &ObjectMeta| (object.location < pivot) == is_ordered;
             first.retain(is_early);
             first.extend(second.into_iter().filter(|object| !is_early(object)));

@@ -8,16 +8,16 @@ use tracewell::export::page::{LargePage, ServedBuilder};
 use tracewell::input::Input;
 use tracewell::model::{Batch, Flow, Loss, Processor, Sink, Stop, Trace};
 
-/// Number of events of a beginning. Reading them takes much less than the time in which a page
-/// should show something.
+/// Number of events in the beginning of a trace. Reading them takes only a small part of the time
+/// within which a page should show something.
 pub(super) const EVENTS: usize = 1 << 17;
 
-/// Minimum number of bytes of a trace whose beginning is read first. A smaller trace is soon read
-/// completely.
+/// Minimum length of a trace, in bytes, for reading its beginning first. A smaller trace is soon
+/// read completely.
 pub(super) const MIN_SIZE: u64 = 64 << 20;
 
 /// Reads the first `events` events of a trace. Returns `None` if there is nothing to show, or if
-/// the trace cannot be read: the error is reported when the whole trace is read.
+/// the trace cannot be read. Reading the whole trace then reports the error.
 pub(super) fn read(input: &mut Input, title: &str, events: usize) -> Option<LargePage> {
     let mut beginning = Beginning { page: ServedBuilder::with_views(), left: events };
     input.set_only_first(Some(events));
@@ -65,7 +65,7 @@ mod tests {
         let mut input = traces.open().unwrap();
         let page = read(&mut input, "beginning", 1000).unwrap();
         let shown = page.view(&View::default()).unwrap();
-        // The input still reads the whole trace, whose page differs.
+        // The input can still read the whole trace, and the page of the whole trace differs.
         let mut builder = ServedBuilder::with_views();
         let trace = input.read(&mut builder).unwrap();
         let whole = builder.finish(&trace, "beginning").unwrap().0;
@@ -73,12 +73,16 @@ mod tests {
 
         let content = Arc::new(Content::new(traces, false, None, Arc::default()));
         let early = Arc::clone(&content);
-        let early = std::thread::spawn(move || early.page_so_far().unwrap());
+        let early = std::thread::spawn(move || early.view_so_far(View::default()));
         while content.state().waiting.is_empty() {
             std::thread::yield_now();
         }
         content.show_beginning(page);
-        assert!(*early.join().unwrap().0 == shown, "a request before the beginning is answered");
+        // A request that still waits now gets no view.
+        content.answer(|_| None);
+        let answer = early.join().unwrap();
+        let is_shown = answer.is_ok_and(|(payload, _)| payload == shown);
+        assert!(is_shown, "a request that waits for the beginning is answered");
         let (payload, edition) = content.page_so_far().unwrap();
         assert_eq!((*payload == shown, edition), (true, 0));
         assert!(content.state().shows_part, "the page gets a new edition when more has been read");

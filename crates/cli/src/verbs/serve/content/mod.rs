@@ -31,7 +31,7 @@ struct State {
     page: Option<Arc<Vec<u8>>>,
     /// The page that makes views for requests, if the trace is too large for one payload.
     large: Option<Arc<LargePage>>,
-    /// The page of the first events, until more events have been read.
+    /// A page of the first events, shown until more events have been read.
     beginning: Option<Arc<LargePage>>,
     /// The document of `info --json`.
     info: Option<Value>,
@@ -49,8 +49,8 @@ struct Waiting {
     answer: SyncSender<SoFar>,
 }
 
-/// The payload of a view, and its edition. If the trace has been read, or has no view of the events
-/// so far, the error returns the request to the caller.
+/// The payload of a view, and its edition. The error is the requested view, if the trace has been
+/// read or has no view of the events so far.
 type SoFar = Result<(Vec<u8>, u64), View>;
 
 /// The trace while the server runs.
@@ -130,7 +130,8 @@ impl Content {
         }
     }
 
-    /// Returns true if the trace has views of parts, or is being read for the first time.
+    /// Returns true if views of parts of the trace exist, or may be requested because the trace is
+    /// being read for the first time.
     pub(super) fn has_views(&self) -> bool {
         let state = self.state();
         state.large.is_some() || state.page.is_none() && !self.is_one_of_several

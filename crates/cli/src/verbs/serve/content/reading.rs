@@ -29,12 +29,13 @@ const MIN_PAUSE: u32 = 4;
 const PROGRESS: Duration = Duration::from_millis(200);
 
 /// Time after which requests are answered with the events so far, if the trace is still being read
-/// for the first time. Most traces have been read by then, so their page never shows only a part.
+/// for the first time. Most traces have been read completely by then, so their pages always show
+/// the whole trace.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Minimum time between two editions with the events so far. If reading takes long, the minimum is
-/// the time since the reading began, divided by [`EDITION_SHARE`], so that pages load fewer
-/// editions.
+/// Minimum time between two editions of the page while the trace is being read. During a long
+/// reading, the minimum grows to the time since its start divided by [`EDITION_SHARE`], so that
+/// pages load fewer editions.
 const MIN_EDITION: Duration = Duration::from_secs(1);
 const EDITION_SHARE: u32 = 4;
 
@@ -166,7 +167,7 @@ impl Content {
     }
 }
 
-/// Reports a failure when the thread that reads the trace ends, which happens only if it panics.
+/// When the thread that reads the trace ends, reports a failure. The thread ends only if it panics.
 struct Ended<'a>(&'a Content);
 
 impl Drop for Ended<'_> {

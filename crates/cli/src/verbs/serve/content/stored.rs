@@ -1,4 +1,4 @@
-//! The summary of a large trace in the cache: shows it, stores it, and forgets it if it is damaged.
+//! Shows the cached summary of a large trace, stores it, and discards it if it is damaged.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -196,8 +196,8 @@ mod tests {
         let view = || View { range: Some(0..trace.span / 100), parts: 100_000, listed: None };
         assert!(content.view(view()).unwrap().is_some());
         damage(&cache.file(&key));
-        // The view is answered by the thread that reads the trace again, or not at all, because the
-        // whole trace fits into one payload.
+        // The thread that reads the trace again answers, or there is no answer because the whole
+        // trace fits into one payload.
         content.view(view()).unwrap();
         let (page, edition) = content.page().unwrap();
         let mut builder = ServedBuilder::default();

@@ -131,6 +131,7 @@ impl Descriptors {
                     });
                 } else {
                     track.text(field::NAME, name);
+                    // By default, Perfetto merges tracks that have the same name.
                     track.number(field::MERGING, SEPARATE);
                 }
             });
@@ -145,6 +146,7 @@ impl Descriptors {
         description: &str,
     ) -> io::Result<Group> {
         self.last += 1;
+        // Groups get their numbers in order, so the number is also the rank.
         let (track, rank) = (self.last, self.last);
         packets.write(None, |message, _| {
             message.message(TRACK, |descriptor| {

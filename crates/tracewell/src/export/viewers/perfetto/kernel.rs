@@ -102,7 +102,7 @@ impl Kernel {
         self.write(packets, ticks, context, state, core.unwrap_or(0))
     }
 
-    /// Writes a change of a core.
+    /// Writes a change of the state of a core.
     pub(super) fn core(
         &mut self,
         packets: &mut Packets<'_>,

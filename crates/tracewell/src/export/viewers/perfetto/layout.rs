@@ -22,7 +22,7 @@ use crate::text::missing;
 
 /// A change of the timeline.
 pub(super) enum Act<'a> {
-    /// The context changes to this state; `None` if it has the processor.
+    /// The new state of a context; `None` if the context has the processor.
     Context(ContextId, Option<u8>),
     Core(u16, Occupant),
     On(Place, Change<'a>),
@@ -63,6 +63,7 @@ impl<'a, 'o> Layout<'a, 'o> {
         as_slices: bool,
         most_arrows: u64,
     ) -> io::Result<Self> {
+        // Perfetto knows only nanoseconds. The name explains the unit if the rate is unknown.
         let name = match timeline.trace.clock.rate {
             Some(_) => name.to_owned(),
             None => format!("{name} (1 ns is 1 tick)"),
@@ -81,6 +82,7 @@ impl<'a, 'o> Layout<'a, 'o> {
             values: None,
             valued: HashSet::default(),
         };
+        // Perfetto shows the tracks in the order of these calls.
         if as_slices {
             layout.cores_as_slices()?;
         } else {
@@ -163,6 +165,7 @@ impl<'a, 'o> Layout<'a, 'o> {
         Descriptors::process_tree(&mut self.packets, name, threads)?;
         let timeline = self.timeline;
         for (context, row) in tracks.contexts() {
+            // Only the last change can be the end of a thread. Before that, the key is used again.
             let last = row.changes().last().map(|change| change.at);
             self.merge.add(timeline.changes(row).map(move |(at, state)| {
                 (at, Act::Context(context, kernel::code(tracks, state, last == Some(at))))
@@ -210,6 +213,7 @@ impl<'a, 'o> Layout<'a, 'o> {
                 let (noun, object) = asked_object(trace, reason);
                 let words = noun.map(str::to_owned).into_iter().chain(object);
                 let object = words.collect::<Vec<_>>().join(" ");
+                // A thread's track already shows that it is blocked. Only the object is new.
                 if object.is_empty() && !all {
                     return None;
                 }
@@ -251,12 +255,14 @@ impl<'a, 'o> Layout<'a, 'o> {
             if !row.changes().iter().any(|change| is_interrupt(change.state)) {
                 continue;
             }
+            // Create the group only when the first core with interrupts needs it.
             let mut all = match group {
                 Some(group) => group,
                 None => self.group("Interrupts", "interrupts on each core")?,
             };
             let track = self.member(&mut all, &format!("core {number}"))?;
             group = Some(all);
+            // An unknown state at the end closes all slices that are still open.
             let end = Position { ticks: timeline.range.end, seq: u64::MAX };
             let changes = timeline.changes(row).chain([(end, Occupant::Unknown)]);
             let mut open = Vec::new();
@@ -268,7 +274,7 @@ impl<'a, 'o> Layout<'a, 'o> {
         Ok(())
     }
 
-    /// Adds the jobs of each task. Jobs that overlap have several tracks.
+    /// Adds the jobs of each task. Overlapping jobs are in separate tracks.
     fn jobs(&mut self) -> io::Result<()> {
         let timeline = self.timeline;
         let mut of_tasks: BTreeMap<ContextId, Vec<&'a Job>> = BTreeMap::new();
@@ -283,6 +289,7 @@ impl<'a, 'o> Layout<'a, 'o> {
         let mut group = self.group("Jobs", "from the release of each job to its completion")?;
         for (context, jobs) in of_tasks {
             let end = |job: &Job| job.until.map_or(u64::MAX, |until| until.ticks);
+            // The slices of a track must be nested, so overlapping jobs need several tracks.
             let rows = lanes(jobs.iter().map(|job| (job.from.ticks, end(job))));
             let mut lanes: Vec<Vec<&'a Job>> = Vec::new();
             for (job, row) in jobs.into_iter().zip(rows) {
@@ -313,6 +320,7 @@ impl<'a, 'o> Layout<'a, 'o> {
         if shown.is_empty() {
             return Ok(());
         }
+        // `lanes` expects the beginnings in order.
         shown.sort_by_key(|finding| finding.from);
         let ends = shown.iter().map(|finding| (finding.from.ticks, finding.until.ticks));
         let rows = lanes(ends);
@@ -331,6 +339,7 @@ impl<'a, 'o> Layout<'a, 'o> {
             let end = ends.map(|(_, until)| (until, Act::On(place, Change::End)));
             begin.into_iter().chain(end)
         });
+        // A finding may end after the next one begins, so these changes are not in order.
         self.merge.add_unordered(changes.collect());
         Ok(())
     }
@@ -345,6 +354,7 @@ impl<'a, 'o> Layout<'a, 'o> {
                 self.arrows_left_out += 1;
                 continue;
             }
+            // If the cause is outside the range, show the effect without an arrow.
             let from = arrow.from_context.filter(|_| timeline.contains(arrow.from));
             let (cause, effect) = arrow_labels(&timeline.trace, arrow);
             if let Some(context) = from {
@@ -379,6 +389,7 @@ impl<'a, 'o> Layout<'a, 'o> {
             let mut label = Label::new("loss", name);
             if let Some(cause) = gap.cause {
                 label = label.note("cause", Note::Text(cause.as_str().into()));
+                // Perfetto marks the place of lost packets. A pause of the recording is no loss.
                 changes.push((from, Act::Lost));
             }
             changes.push((from, Act::On(place, Change::Begin(label))));
@@ -415,8 +426,8 @@ fn interrupt(number: Option<u32>) -> String {
     number.map_or_else(|| "interrupt".to_owned(), |number| format!("interrupt {number}"))
 }
 
-/// Returns the ends and beginnings of interrupts that lead to a state of a core. `open` contains
-/// the interrupt numbers of the open slices.
+/// Returns the ends and beginnings of interrupts that a new state of a core requires. `open`
+/// contains the interrupt numbers of the open slices.
 fn nested(open: &mut Vec<Option<u32>>, state: Occupant) -> Vec<Change<'static>> {
     let (top, depth) = match state {
         Occupant::Interrupt { number, depth } => (number, usize::from(depth)),

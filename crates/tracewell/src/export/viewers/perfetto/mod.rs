@@ -62,7 +62,7 @@ const OPTIONS: &[OptionHelp] = &[
     OptionHelp {
         key: "states",
         value: "threads|slices",
-        help: "show who runs as threads and cores (default), or as slices for viewers before 2025",
+        help: "running contexts as threads and cores (default) or as slices for viewers before 2025",
     },
     OptionHelp {
         key: "arrows",
@@ -92,12 +92,14 @@ fn write(
     let most_arrows = options.number("arrows")?.unwrap_or(MAX_ARROWS);
     let timeline = Timeline::read(input)?;
     check_times(&timeline)?;
+    // The layout borrows the timeline until the end of this block.
     let arrows_left_out = {
         let packets = Packets::new(out, timeline.trace.clock.clone());
         let layout = Layout::new(&timeline, packets, &names.input, as_slices, most_arrows)
             .map_err(ExportError::Write)?;
         let arrows_left_out = layout.arrows_left_out;
         let mut writer = Writer { timeline: &timeline, layout, labels: EventLabels::default() };
+        // The second reading writes the events and, before each event, the changes up to its time.
         timeline.each_event(input, |event, is_selected| writer.event(event, is_selected))?;
         writer.layout.write_until(END).map_err(ExportError::Write)?;
         arrows_left_out
@@ -138,6 +140,7 @@ impl Writer<'_, '_> {
     fn event(&mut self, event: Event<'_>, is_selected: bool) -> io::Result<()> {
         let at = Position { ticks: event.ticks(), seq: event.seq() };
         let context = event.row.context;
+        // The changes at this event show the priority that the event contains.
         if let Some(priority) = event.priority() {
             self.layout.kernel.note_priority(context, priority);
         }

@@ -46,6 +46,7 @@ impl<'a> Layout<'a, '_> {
                 let label = Label::new("step", "step");
                 let begin = ended.map(|(from, _)| (from, Act::On(steps, Change::Begin(label))));
                 let end = ended.map(|(_, until)| (until, Act::On(steps, Change::End)));
+                // A slice without an end would reach to the end of the trace, so use an instant.
                 let label = Label::new("step", "step, end not recorded");
                 let alone = step.until.is_none() && timeline.contains(step.from);
                 let alone =
@@ -94,6 +95,8 @@ impl<'a> Layout<'a, '_> {
             let points = points.filter(|(at, _)| timeline.contains(*at));
             self.merge.add(points.filter_map(move |(at, used)| {
                 let used = used?;
+                // The conversion accepts only unsigned ticks, so convert the size and restore the
+                // sign.
                 let size = used.unsigned_abs();
                 let size = clock.nanoseconds(size).unwrap_or(size).cast_signed();
                 let used = if used < 0 { -size } else { size };

@@ -78,6 +78,7 @@ impl Names {
         if let Some(id) = known.get(name) {
             return message.number(number, *id);
         }
+        // Further names are written in full, so that memory stays bounded.
         if known.len() >= MAX_NAMES {
             return message.text(text, name);
         }
@@ -158,6 +159,7 @@ impl<'a> Packets<'a> {
                 }
             });
         }
+        // The length of the body precedes it, so the header is made last.
         self.frame.clear();
         self.frame.header(TRACE_PACKET, self.body.bytes().len());
         self.out.write_all(self.frame.bytes())?;

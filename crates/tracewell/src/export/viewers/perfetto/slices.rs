@@ -175,6 +175,7 @@ impl EventLabels {
     }
 
     fn note<'a>(&mut self, event: Event<'a>, index: usize, value: u64) -> Note<'a> {
+        // If 0 has a special meaning, only a text can express it.
         let argument = event.kind().args.get(index).filter(|a| a.zero.is_none() || value != 0);
         match argument.map(|argument| argument.kind) {
             Some(ArgumentKind::Unsigned) => Note::Number(value),

@@ -19,8 +19,10 @@ impl Layout<'_, '_> {
             for SpanTrack { depth, row, .. } in tracks {
                 changes.extend(timeline.changes(row).map(|(at, span)| (at, *depth, span)));
             }
+            // Spans that are still open end with the range.
             let end = Position { ticks: timeline.range.end, seq: u64::MAX };
             changes.extend((0..tracks.len()).map(|depth| (end, depth, None)));
+            // At the same position, outer spans come first, so that inner ones can be within them.
             changes.sort_by_key(|(at, depth, _)| (*at, *depth));
             let place = Place::Context(*context);
             let acts = nested(&timeline.trace, &changes);

@@ -59,6 +59,7 @@ fn write(
     dump.begin(&timeline, &names.input).map_err(ExportError::Write)?;
     timeline.each_event(input, |event, is_selected| {
         let at = Position { ticks: event.ticks(), seq: event.seq() };
+        // A dump is in order of time, so the changes up to this event come first.
         dump.write_until(at)?;
         if is_selected && timeline.contains(at) { dump.event(event) } else { Ok(()) }
     })?;

@@ -28,7 +28,7 @@ pub(super) struct Scale<'a> {
 enum Form<'a> {
     /// One unit per tick, because the clock's rate is unknown.
     Ticks,
-    /// This number of units has the same duration as this number of ticks.
+    /// A number of units, and the number of ticks with the same duration.
     Ratio(u128, u128),
     /// Nanoseconds of a clock whose rate changes.
     Nanoseconds(&'a Clock),

@@ -60,7 +60,7 @@ impl<'a> Signals<'a> {
         self.events.get(&id).copied()
     }
 
-    /// Returns the signal of the numbers that an event records.
+    /// Returns the signal that shows the numbers recorded by an event.
     pub(super) fn of_values(&self, id: u32) -> Option<usize> {
         self.values.get(&id).copied()
     }
@@ -222,6 +222,7 @@ impl<'a> Signals<'a> {
             let signal = scope.add("priority_inversion", Kind::Bit);
             let inversions = findings.iter().filter(|finding| !missed(finding));
             let mut ends: Vec<_> = inversions.map(|found| (found.from, found.until)).collect();
+            // One bit cannot show inversions that overlap, so join them.
             ends.sort_unstable();
             self.spans(timeline, signal, joined(ends).into_iter());
         }
@@ -234,8 +235,8 @@ impl<'a> Signals<'a> {
         self.scopes.push(scope);
     }
 
-    /// Adds changes of a bit that is 1 in these spans and otherwise 0. The spans are in order of
-    /// time and do not overlap.
+    /// Adds the changes of a bit that is 1 during these spans and otherwise 0. The spans are in
+    /// order of time and do not overlap.
     fn spans(
         &mut self,
         timeline: &'a Timeline,
@@ -246,8 +247,8 @@ impl<'a> Signals<'a> {
         self.changes.add(std::iter::once(start).chain(edges(timeline, signal, spans)));
     }
 
-    /// Adds changes of a bit that is 1 in these spans, unknown before the first span and after
-    /// missing events, and otherwise 0.
+    /// Adds the changes of a bit. The bit is 1 in these spans, unknown before the first span and
+    /// after missing events, and otherwise 0.
     fn known_spans(
         &mut self,
         timeline: &'a Timeline,
@@ -304,7 +305,7 @@ fn at(ticks: u64) -> Position {
     Position { ticks, seq: 0 }
 }
 
-/// Joins spans that overlap. `spans` is in the order of their beginnings.
+/// Joins spans that overlap. The spans must be sorted by their beginnings.
 fn joined(spans: Vec<(Position, Position)>) -> Vec<(Position, Position)> {
     let mut joined: Vec<(Position, Position)> = Vec::new();
     for (from, until) in spans {

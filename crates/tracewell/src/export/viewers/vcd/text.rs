@@ -38,7 +38,7 @@ pub(super) enum Kind {
     Event,
 }
 
-/// A signal with its name within its scope.
+/// A signal: its name within its scope, and its kind.
 #[derive(Clone, Debug)]
 pub(super) struct Signal {
     pub(super) name: String,
@@ -146,6 +146,7 @@ pub(super) fn put_header(
     writeln!(out, "$timescale {scale} $end")?;
     for scope in scopes.iter().filter(|scope| !scope.signals.is_empty()) {
         writeln!(out, "$scope module {} $end", scope.name)?;
+        // Identifiers are unique in the file, so they continue in the next scope.
         for (index, signal) in (scope.first..).zip(&scope.signals) {
             let kind = match signal.kind {
                 Kind::Bit => "wire 1",

@@ -7,8 +7,8 @@ use super::types::OptionType;
 use crate::format::ctf::classes::Mapping;
 
 /// Returns the values that select each option. A label selects the option of the same name; a
-/// leading underscore of either is ignored. If a value has several labels, the first of them with
-/// an option applies, so the values of different options do not overlap.
+/// leading underscore of either is ignored. If a value has several labels, only the first label
+/// with an option applies, so no value selects two options.
 pub(crate) fn selecting(mappings: &[Mapping], options: &[OptionType]) -> Vec<Vec<(i128, i128)>> {
     let mut exact = HashMap::new();
     let mut stripped = HashMap::new();
@@ -34,15 +34,16 @@ pub(crate) fn without_underscore(name: &str) -> &str {
     name.strip_prefix('_').filter(|rest| !rest.is_empty()).unwrap_or(name)
 }
 
-/// The values that already select an option, as ranges that do not overlap.
+/// The values that are already assigned to an option, as ranges that do not overlap.
 #[derive(Default)]
 struct Claimed {
-    /// The first value of each range as the key, and its last value as the value.
+    /// Maps the first value of each range to the last value of the range.
     ranges: BTreeMap<i128, i128>,
 }
 
 impl Claimed {
-    /// Claims the values of a range that are not claimed yet, and adds them to `values`.
+    /// Adds the values of a range that are not assigned yet to `values`, and marks them as
+    /// assigned.
     fn claim(&mut self, (low, high): (i128, i128), values: &mut Vec<(i128, i128)>) {
         let before = self.ranges.range(..low).next_back().map(|(first, last)| (*first, *last));
         let (start, mut next) = match before {

@@ -161,8 +161,7 @@ pub(crate) struct Shape {
     pub depth: u32,
     /// Number of fields, including the field itself; at least 1.
     pub fields: u64,
-    /// True if the type contains no reference and no clock, so that its class is the same at each
-    /// place.
+    /// True if the type contains no reference and no clock, so its class is the same at each place.
     pub is_closed: bool,
     /// Alignment in bits.
     pub alignment: u32,

@@ -347,8 +347,8 @@ fn static_blob(object: Object<'_>, log: &mut Log) -> Result<Type, Fault> {
     Ok(Type::Blob { length: fixed(object)?, is_uuid })
 }
 
-/// Returns the byte order, and true if the order of the bits is the reverse of the order that
-/// belongs to this byte order.
+/// Returns the byte order, and true if the bit order is the reverse of the usual one for this byte
+/// order.
 fn orders(object: Object<'_>) -> Result<(ByteOrder, bool), Fault> {
     let value = object.need("byte-order")?;
     let order = match value.text()? {

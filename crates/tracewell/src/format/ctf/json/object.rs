@@ -36,8 +36,8 @@ impl<'v> Object<'v> {
         Ok(Self { at: value.at, properties })
     }
 
-    /// Returns a value as an object that describes a part of a trace. Adds a warning for each
-    /// property that is neither common to all objects nor in one of the lists `known`.
+    /// Returns a value as an object that describes a part of a trace. Warns about each property
+    /// that is neither in one of the lists `known` nor common to all objects.
     ///
     /// # Errors
     /// Returns an error if the value is not an object, or has wrong attributes or any extension.

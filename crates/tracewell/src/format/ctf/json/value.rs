@@ -112,7 +112,7 @@ fn message(error: &serde_json::Error) -> String {
     format!("expected JSON, found: {}", &message[..end])
 }
 
-/// Deserialises the next value, and takes its position from this iterator.
+/// Deserialises the next value. The iterator returns the position of this value.
 struct Next<'p>(&'p mut IntoIter<u32>);
 
 impl<'de> DeserializeSeed<'de> for Next<'_> {

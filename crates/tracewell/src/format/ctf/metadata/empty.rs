@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::format::ctf::declared::types::{LengthType, StructureType, Type};
 
-/// Returns true if none of the structures ever contains a bit.
+/// Returns true if none of the structures contains bits.
 pub(super) fn are_empty(structures: &[Option<Arc<StructureType>>]) -> bool {
     structures.iter().flatten().all(|structure| is_empty_structure(structure))
 }
 
-/// Returns true if a structure never contains a bit.
+/// Returns true if no member of a structure contains bits.
 fn is_empty_structure(structure: &StructureType) -> bool {
     structure.members.iter().all(|member| is_empty(&member.class))
 }

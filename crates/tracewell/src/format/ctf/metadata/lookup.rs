@@ -15,7 +15,7 @@ use crate::format::ctf::declared::types::{
     ChoiceType, IntegerType, Origin, Reference, StructureType, Type,
 };
 
-/// Maximum number of fields, spread over different options, that one reference can resolve to.
+/// Maximum number of fields to which one reference can refer. The fields are in different options.
 const MAX_TARGETS: usize = 1 << 10;
 
 /// A type that contains the referring field.
@@ -70,9 +70,7 @@ pub(super) fn find(
             let index = index.ok_or_else(|| {
                 fault(
                     reference.at,
-                    format!(
-                        "expected at most the structures of the scope, found {levels} times null"
-                    ),
+                    format!("expected at most one null per structure of the scope, found {levels}"),
                 )
             })?;
             search.inside_frame(index)?;
@@ -104,10 +102,10 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the innermost structure in which a member with the first name precedes the member
-    /// that contains the reference. The search starts at the structure in whose body the reference
-    /// is written. If this structure is not among the frames, the search starts at the innermost
-    /// structure.
+    /// Returns the innermost structure that declares a member with the first name of the reference
+    /// before the member that contains the reference. The search starts at the structure in whose
+    /// body the reference is written. If this structure is not among the frames, the search starts
+    /// at the innermost structure.
     fn nearest(&self) -> Option<usize> {
         let written = |frame: &Frame| match frame {
             Frame::Structure(structure, _) => Some(structure.body) == self.reference.body,
@@ -195,8 +193,8 @@ impl Search<'_> {
         }
     }
 
-    /// Follows the names into the option that contains the referring field or, if there is none,
-    /// into all options. The next name can also be the name of an option.
+    /// Follows the names into the option that contains the referring field. If no option contains
+    /// it, follows them into all options. The next name can also be the name of an option.
     fn choice(
         &mut self,
         choice: &ChoiceType,

@@ -1,9 +1,9 @@
-//! Places declared types: converts them to the classes of each scope of a trace, with resolved
+//! Places the declared types in the scopes of a trace: converts them to classes, and resolves
 //! references and roles.
 //!
-//! A type without references and clocks is placed once and shared. Any other type is placed again
-//! at each use, because the fields to which it refers differ. The number of fields of all scopes is
-//! limited, because short metadata can declare very large types.
+//! A type without references and clocks is placed once and shared. Any other type is placed
+//! separately for each use, because each use can refer to different fields. The number of fields of
+//! all scopes is limited, because short metadata can declare very large types.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -312,7 +312,7 @@ impl Placer<'_> {
         roles::by_name(integer, place, self.clocks.len() == 1)
     }
 
-    /// Returns the declared roles of CTF 2 that a number in this place may have.
+    /// Returns the number's declared roles (CTF 2) that are possible in this place.
     fn declared_roles(&mut self, integer: &IntegerType, place: Place<'_>) -> Vec<Role> {
         let mut roles = integer.class.roles.clone();
         roles.retain(|role| {

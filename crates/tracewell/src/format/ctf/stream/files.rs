@@ -33,14 +33,14 @@ pub(in crate::format::ctf) struct Part<'a> {
 pub(in crate::format::ctf) struct Growing {
     /// The stamp up to which all events have been delivered. Packets that begin earlier are late.
     pub(in crate::format::ctf) delivered: u64,
-    /// The stamp up to which other streams do not wait for this stream.
+    /// Up to this stamp, other streams do not wait for this stream.
     pub(in crate::format::ctf) assumed: u64,
 }
 
 impl<'a> Stream<'a> {
-    /// Returns the stream, which from now on reads from other copies of its files. `part` is the
-    /// index of the current file. Up to the current position, the bytes of all files must be the
-    /// same as before.
+    /// Converts the stream so that it reads from other copies of its files. `part` is the index of
+    /// the current file. Up to the current position, the bytes of all files must be the same as
+    /// before.
     pub(in crate::format::ctf) fn onto<'b>(
         self,
         parts: Vec<Part<'b>>,
@@ -89,7 +89,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns the stream, which from now on reads its files in this way.
+    /// Sets the way in which the stream reads growing files.
     pub(in crate::format::ctf) fn of_growing_files(self, growing: Option<Growing>) -> Self {
         Self { growing, ..self }
     }
@@ -105,7 +105,7 @@ impl<'a> Stream<'a> {
         self.packets > 0 || self.part > 0 || self.at > 0
     }
 
-    /// Sets the stamp up to which other streams do not wait for this stream.
+    /// Sets [`Growing::assumed`].
     pub(in crate::format::ctf) fn assume(&mut self, stamp: u64) {
         if let Some(growing) = &mut self.growing {
             growing.assumed = stamp;
@@ -141,12 +141,19 @@ impl<'a> Stream<'a> {
         newest
     }
 
-    /// Returns the part that contains the next event, or the last part at the end of the stream.
-    pub(in crate::format::ctf) fn part(&self) -> Option<Part<'a>> {
-        self.parts.get(self.part).or(self.parts.last()).copied()
+    /// Returns the part that contains the next event, or `None` if the files do not contain this
+    /// part.
+    pub(in crate::format::ctf) fn present_part(&self) -> Option<Part<'a>> {
+        self.parts.get(self.part).copied()
     }
 
-    /// Returns a lower bound for the stamp of the next element, which the files do not contain yet.
+    /// Returns the part that contains the next event, or the last part at the end of the stream.
+    pub(in crate::format::ctf) fn part(&self) -> Option<Part<'a>> {
+        self.present_part().or(self.parts.last().copied())
+    }
+
+    /// Returns a lower bound for the stamp of the next element, as long as the files do not contain
+    /// that element.
     #[cold]
     pub(super) fn least(&self) -> u64 {
         let end = match self.held.or(self.packet) {

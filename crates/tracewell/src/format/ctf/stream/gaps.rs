@@ -37,7 +37,7 @@ pub(in crate::format::ctf) enum GapKind {
     /// The next packet was written after later events of other streams had been delivered. The
     /// times of its events are increased by this number of cycles.
     Late(u64),
-    /// The index lists this number of packets after the end of the file.
+    /// The index lists this number of packets beyond the end of the file.
     Listed(u64),
     /// The index file disagrees with a packet, and is not used any more. The value is the
     /// difference.

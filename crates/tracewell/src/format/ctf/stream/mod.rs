@@ -67,7 +67,7 @@ pub(super) struct Stream<'a> {
     /// Timestamp of the beginning of the current packet. Events of the packet can be earlier,
     /// because old versions of barectf record this timestamp too late.
     begin: u64,
-    /// Position of the current event in its packet, to detect events without bits.
+    /// Position of the current event in its packet, to detect events that occupy no bits.
     moved: Option<u64>,
     previous: Option<Previous>,
     /// The UUID of the current packet, if it differs from that of the metadata.
@@ -86,8 +86,8 @@ pub(super) struct Stream<'a> {
     is_incomplete: bool,
     /// Number of the next packet in the index of its file; `None` if the index is not used.
     entry: Option<usize>,
-    /// The packets that may occur again in the next files because they begin after the beginning of
-    /// the next file.
+    /// The packets that begin after the beginning of the next file. They may occur again in the
+    /// next files.
     repeatable: HashSet<Previous, RandomState>,
 }
 

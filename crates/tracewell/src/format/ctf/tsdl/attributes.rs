@@ -75,7 +75,7 @@ impl Attribute<'_> {
         }
     }
 
-    /// Returns a word, which may also be a string; `None` for other values.
+    /// Returns a string or a single word; `None` for other values.
     pub(crate) fn word(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),

@@ -1,7 +1,7 @@
 //! Parses metadata of CTF 1.8: declarations and blocks. `parse_types` parses types.
 //!
-//! If a recording is still running or has crashed, its metadata can end inside a declaration. The
-//! parser then drops this declaration with a warning, if a trace block precedes it.
+//! If a recording is still running or has crashed, its metadata can end inside a declaration. If a
+//! trace block precedes this declaration, the parser drops the declaration with a warning.
 
 use super::lexer::{Kind, Lexer, Token};
 use super::tree::{
@@ -299,7 +299,7 @@ impl<'a> Parser<'a> {
         Ok(is_next)
     }
 
-    /// Consumes a mark that must be next.
+    /// Consumes a mark, or returns an error if it is not next.
     pub(crate) fn expect(&mut self, mark: &str) -> Result<(), Fault> {
         match self.eat(mark)? {
             true => Ok(()),
@@ -307,7 +307,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Consumes a word that must be next.
+    /// Consumes a word and returns it, or returns an error if no word is next.
     pub(crate) fn word(&mut self, expected: &str) -> Result<&'a str, Fault> {
         let Kind::Word(word) = self.token.kind else { return Err(self.unexpected(expected)) };
         self.advance()?;

@@ -398,7 +398,7 @@ impl<'l> Resolver<'l> {
         length.map(LengthType::Fixed).ok_or_else(|| {
             let path_text = path.words.join(".");
             let message =
-                format!("expected a number from 0 in the environment, found '{path_text}'");
+                format!("expected a non-negative number in the environment, found '{path_text}'");
             fault(path.at, message)
         })
     }

@@ -24,7 +24,7 @@ use crate::format::rkh::plan::FIXED_SLOTS;
 pub(in crate::format::rkh) struct Avx2(());
 
 impl Avx2 {
-    /// Returns a value if the processor has the instructions.
+    /// Returns `Some` if the processor has all four extensions.
     pub(in crate::format::rkh) fn detect() -> Option<Self> {
         let has_all = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")

@@ -3,8 +3,8 @@
 //!
 //! [`Simd`] has two operations: one examines a block of 64 bytes, the other gathers the arguments
 //! of a frame. `portable` runs on all processors; `avx2` is faster on processors that support AVX2.
-//! [`Simd::dispatch`] runs a whole loop in code that is compiled for the instruction set, so that
-//! both operations are inlined.
+//! [`Simd::dispatch`] runs a whole loop in code that is compiled for the instruction set, so both
+//! operations are inlined.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -81,6 +81,7 @@ impl Gather {
     /// Prepares the positions of arguments that occupy `bytes` bytes after a header of `header`
     /// bytes.
     pub(super) fn new(header: u8, bytes: usize, slots: &[Slot; FIXED_SLOTS]) -> Self {
+        // For a shuffle of bytes (PSHUFB), the index 0x80 means a zero byte.
         let mut shuffle = [0x80; 8 * FIXED_SLOTS];
         for (word, slot) in shuffle.chunks_exact_mut(8).zip(slots) {
             let bytes = slot.mask.count_ones() / 8;

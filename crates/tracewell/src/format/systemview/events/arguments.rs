@@ -33,6 +33,7 @@ impl Events {
         let options = parameters.number().unwrap_or(0);
         let count = parameters.number().unwrap_or(0) as usize;
         let list = parameters.rest;
+        // Each argument has at least one byte, which limits a damaged count.
         let arguments: Vec<_> =
             std::iter::from_fn(|| parameters.number()).take(count.min(list.len())).collect();
         if count == 0 {
@@ -41,6 +42,7 @@ impl Events {
             let formatted = print::format(&String::from_utf8_lossy(text), &arguments);
             self.row.bytes(formatted.as_bytes());
         }
+        // The low two bits are the level: log, warning or error.
         self.row.number(options & 3);
         if count == 0 {
             self.row.optional(None::<u64>);
@@ -51,6 +53,7 @@ impl Events {
     }
 
     pub(super) fn extended(&mut self, parameters: Parameters<'_>, out: &mut Emitter<'_>) {
+        // An unknown second id shows all parameters, including the id itself.
         let all = parameters.rest;
         let mut parameters = parameters;
         let id = parameters.number().unwrap_or(0);
@@ -103,6 +106,7 @@ impl Events {
         for _ in 0..3 {
             self.row.optional(parameters.number());
         }
+        // The scale is a number of 32 bits with a fraction.
         let scale = parameters.number().map(|bits| f64::from(f32::from_bits(bits)).to_bits());
         self.row.optional(scale);
         match parameters.text() {
@@ -145,11 +149,13 @@ impl Events {
     /// Adds the parameters according to a plan. Returns false if they do not fit.
     fn planned(&mut self, plan: &[Field], parameters: &mut Parameters<'_>, trace: &Trace) -> bool {
         for field in plan.iter() {
+            // The list contains all further parameters, so the fields after it find none.
             if *field == Field::Rest {
                 self.row.list(parameters.rest);
                 parameters.rest = &[];
                 continue;
             }
+            // Older targets send fewer parameters than the description has.
             if parameters.rest.is_empty() {
                 self.row.optional(None::<u64>);
                 continue;
@@ -171,8 +177,8 @@ impl Events {
     }
 
     /// Returns the key of an object. Systems record some objects by identifiers and other objects
-    /// by addresses. `shrunk` says which form is more likely. The other form applies only if it is
-    /// the key of a known object and the more likely form is not such a key.
+    /// by addresses. `shrunk` says which form is more likely. The less likely form applies only if
+    /// it is the key of a known object and the other form is not.
     fn object(&self, number: u32, shrunk: bool, trace: &Trace) -> u64 {
         let readings = [self.address(number), u64::from(number)];
         let [first, second] = if shrunk { readings } else { [readings[1], readings[0]] };

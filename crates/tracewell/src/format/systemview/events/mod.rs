@@ -92,8 +92,8 @@ impl Events {
         short::address(id, self.base, self.shift)
     }
 
-    /// Returns how many ticks the system's time is ahead of the counter. These are whole turns of
-    /// the counter without a packet. Returns 0 if there were no such turns.
+    /// Returns how many ticks the system's time is ahead of the counter. These ticks are full
+    /// periods of the counter in which no packet was sent. Returns 0 if there were no such periods.
     pub(super) fn missing_ticks(
         &mut self,
         packet: &Packet<'_>,
@@ -116,7 +116,7 @@ impl Events {
         let ahead = expected.saturating_sub(counted);
         let turns = (ahead + u128::from(TURN / 2)) / u128::from(TURN);
         // The system's time is less precise than the counter, but its error is a small fraction of
-        // a turn.
+        // the time in which the counter wraps once.
         let difference = ahead.abs_diff(turns * u128::from(TURN));
         if turns == 0 || difference > u128::from(TURN / 8) {
             return 0;
@@ -145,6 +145,7 @@ impl Events {
     ) -> Flow {
         let ticks = out.ticks(at.ticks);
         let at = Place { ticks, ..at };
+        // `EVENTS` has one bit per id.
         let is_short = packet.id < u32::BITS && short::EVENTS >> packet.id & 1 == 1;
         if is_short {
             let mut parameters = packet.parameters(at.order);
@@ -152,6 +153,7 @@ impl Events {
             let value = short::value(packet.id, numbers.0, self.base, self.shift);
             let core = self.cores.at(at.cpu);
             short::effect(core, &mut self.names, (packet.id, value), at.cpu, out.trace);
+            // The recording can start again later, with other tasks running.
             if packet.id == ids::TRACE_STOP {
                 self.cores.forget();
             }
@@ -181,6 +183,8 @@ impl Events {
             ids::EXTENDED => self.extended(parameters, out),
             ids::PRINT_FORMATTED => self.print(parameters),
             ids::END_CALL => {
+                // The target may describe its operating system until the first event of the system.
+                // So the table for these ids is chosen only then.
                 self.choose_kernel(at, out);
                 self.row.number(parameters.number().unwrap_or(0));
                 self.row.optional(parameters.number());

@@ -28,7 +28,7 @@ pub(super) const EVENTS: u32 = {
 /// and zero bytes, take the general path.
 const QUICK: u32 = EVENTS & !(1 << ids::NOP | 1 << ids::TASK_CREATE | 1 << ids::TRACE_STOP);
 
-/// Number of source bytes from which one loop reads records.
+/// Number of source bytes that one loop reads.
 const RANGE: u64 = (Emitter::EVENTS * ShortPacket::WINDOW) as u64;
 
 /// Returns the address of an identifier. To get the identifier, the recorder subtracts the base and

@@ -81,6 +81,7 @@ impl Events {
         self.shift = self.given.shift.unwrap_or(shift).min(31);
         let names = ["sys_freq", "cpu_freq", "ram_base", "id_shift"];
         let trace = &mut *out.trace;
+        // A later INIT replaces the facts of an earlier one.
         trace.facts.retain(|fact| !names.contains(&fact.name));
         trace.facts.extend(names.into_iter().zip(facts).map(|(name, value)| {
             let form = if name == "ram_base" { FactForm::Hexadecimal } else { FactForm::Decimal };

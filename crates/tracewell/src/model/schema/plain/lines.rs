@@ -151,6 +151,7 @@ impl<'de> Cursor<'de> {
         let (digits, radix) = digits.strip_prefix("0x").map_or((digits, 10), |hex| (hex, 16));
         let number = match digits.contains('_') {
             false => u64::from_str_radix(digits, radix),
+            // As in TOML, `_` needs a digit on each side.
             true if digits.split('_').any(str::is_empty) => return Err(unknown()),
             true => u64::from_str_radix(&digits.replace('_', ""), radix),
         };
@@ -169,7 +170,7 @@ impl<'de> Cursor<'de> {
     }
 
     /// Skips the separator before the next element of an array or inline table that ends with
-    /// `end`. Returns false if the end follows.
+    /// `end`. Returns false if there is no further element.
     fn has_element(&mut self, is_first: bool, end: u8) -> Result<bool, Error> {
         self.skip_gap();
         if !is_first && self.peek() != Some(end) {

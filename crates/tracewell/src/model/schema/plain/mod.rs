@@ -9,8 +9,8 @@
 //! * arrays and inline tables of these, and comments.
 //!
 //! It refuses everything else. The caller then uses the general parser, which reads the text or
-//! reports the position of an error. A test checks that this reader reads each schema of the
-//! program as the general parser does. The reader can also find sections without reading them.
+//! reports the position of an error. A test checks that this reader and the general parser return
+//! the same for each built-in schema. The reader can also find sections without reading them.
 
 mod lines;
 
@@ -111,8 +111,10 @@ fn sections<'de>(text: &'de str, usual: &str) -> Result<(Range<usize>, Vec<Secti
     let mut root = 0..text.len();
     let mut sections: Vec<Section<'_>> = Vec::new();
     for start in headings(text) {
+        // A section ends where the next one begins.
         sections.last_mut().map_or(&mut root, |last| &mut last.body).end = start;
         let rest = text.get(start..).unwrap_or_default();
+        // Nearly all headings are this one. Comparing the whole line costs less than parsing it.
         if rest.starts_with(&usual_heading) {
             let name = rest.get(2..usual.len() + 2).unwrap_or_default();
             let body = start + usual_heading.len()..text.len();
@@ -185,8 +187,7 @@ impl<'de> Deserializer<'de> for Document<'de> {
     }
 }
 
-/// The fields of a whole text: those in its first lines, and then one field for each name of a
-/// section.
+/// The fields of a whole text: first those before the sections, then one field per section name.
 struct Fields<'de> {
     root: Lines<'de>,
     /// True while the lines before the first section are read.
@@ -309,7 +310,7 @@ mod tests {
         T::deserialize(Document { text, root, sections })
     }
 
-    /// Those schemas of the program that describe whole dialects.
+    /// The built-in schemas that describe whole dialects.
     const SCHEMAS: [&str; 9] = [
         include_str!("../../../../schemas/aix.toml"),
         include_str!("../../../../schemas/arrivals.toml"),

@@ -172,7 +172,7 @@ impl<'a> Run<'a> {
         if self.lines.len() <= MAX_TEXT { GO_ON } else { self.limit("<OUTPUT LIMIT>") }
     }
 
-    /// Subtracts the steps of an operation over many bytes: one per 32 bytes.
+    /// Subtracts one step for each 32 bytes that an operation processes.
     #[inline]
     fn spend_on_bytes(&mut self, bytes: usize) -> Step {
         self.bound_text()?;
@@ -240,6 +240,7 @@ impl<'a> Run<'a> {
         let value = self.pop();
         match place {
             Target::User(slot) => self.set(slot, (self.state.event, value)),
+            // The template gives bytes, and the pointer counts bits.
             Target::DataPointer => self.pointer.at = value.number.saturating_mul(8),
             Target::BasePointer => self.pointer.base = value.number,
         }
@@ -346,7 +347,7 @@ impl<'a> Run<'a> {
             self.next = end as usize;
         } else {
             // If the count is above the limit, push the negative limit. The sign makes `end_turn`
-            // print the mark once the allowed iterations are done.
+            // print the mark after the last allowed iteration.
             let beyond = turns > MAX_ITERATIONS;
             self.state.loops.push(if beyond { -MAX_ITERATIONS } else { turns });
         }
@@ -354,6 +355,8 @@ impl<'a> Run<'a> {
 
     fn end_turn(&mut self, start: u32) {
         let Some(turns) = self.state.loops.last_mut() else { return };
+        // A negative number of turns means that the limit has shortened the loop. It also counts to
+        // 0.
         let beyond = *turns < 0;
         *turns -= turns.signum();
         if *turns != 0 {
@@ -411,8 +414,8 @@ impl<'a> Run<'a> {
                 return GO_ON;
             }
         };
-        // Parameters are macros. Their old values are saved and restored on return, so that a
-        // function may call itself.
+        // Parameters are macros. Their old values are saved and restored on return, so a function
+        // can call itself.
         let hidden = self.state.hidden.len();
         let first = self.state.stack.len().saturating_sub(usize::from(arguments));
         for (index, slot) in function.parameters.iter().enumerate() {
@@ -474,6 +477,7 @@ impl<'a> Run<'a> {
         let word = self.entry.environment.word();
         let mut at = self.pointer.byte();
         while let Some(number) = self.entry.number(at, word) {
+            // Each word costs a step, so that a long entry reaches the limit.
             self.spend(1)?;
             print::hexadecimal(self.lines.buffer(), number, word);
             self.lines.buffer().byte(b' ');

@@ -171,7 +171,7 @@ impl Run<'_> {
         GO_ON
     }
 
-    /// Prints a macro in the form of a code.
+    /// Prints the value of a macro in the form that a code specifies.
     pub(super) fn print_as(&mut self, value: Value, code: Code) -> Step {
         if value.text.is_some() {
             return match code {
@@ -182,8 +182,8 @@ impl Run<'_> {
         let number = value.number as u64;
         match code {
             Code::Ascii { bytes, width } => {
-                // A number that is printed as text is shown as its bytes, for example four letters
-                // in a word.
+                // The bytes of a number that is printed as text are its characters, for example
+                // four letters in a word.
                 let all = number.to_be_bytes();
                 let shown = &all[8 - usize::from(bytes.min(8))..];
                 let end = shown.iter().position(|byte| *byte == 0).unwrap_or(shown.len());

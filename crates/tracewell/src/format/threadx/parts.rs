@@ -1,0 +1,78 @@
+//! Passes over the slots of a dump on several threads.
+
+use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::OnceLock;
+use std::thread::{self, Builder};
+
+use crate::text::thread_count;
+
+/// The number of threads that may decode events. The system is asked for the number of processors
+/// only if a dump is long enough for several threads, because this takes as long as decoding a
+/// small dump.
+#[derive(Clone, Debug)]
+pub(super) struct Threads {
+    chosen: usize,
+    count: OnceLock<usize>,
+}
+
+impl Threads {
+    /// `chosen` is the number that the user chose; 0 means one per processor.
+    pub(super) fn new(chosen: usize) -> Self {
+        Self { chosen, count: OnceLock::new() }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        *self.count.get_or_init(|| thread_count(self.chosen))
+    }
+}
+
+/// Cuts a range into one part per thread and calls `work` for each part. The lengths of the parts
+/// are multiples of `unit`, except the length of the last part. Returns the results in order.
+///
+/// If the system cannot create enough threads, the caller's thread does their work.
+pub(super) fn on_threads<T: Send>(
+    range: Range<usize>,
+    unit: usize,
+    threads: &Threads,
+    work: impl Fn(Range<usize>) -> T + Sync,
+) -> Vec<T> {
+    let units = range.len().div_ceil(unit);
+    let threads = if units > 1 { threads.count() } else { 1 };
+    let each = units.div_ceil(threads).max(1) * unit;
+    let part = |start: usize| start..range.end.min(start + each);
+    let mut parts = range.clone().step_by(each).map(part);
+    let Some(own) = parts.next() else { return Vec::new() };
+    thread::scope(|scope| {
+        let work = &work;
+        let spawn = |part: Range<usize>| {
+            let other = part.clone();
+            Builder::new().spawn_scoped(scope, move || work(other)).map_err(|_| part)
+        };
+        let others: Vec<_> = parts.map(spawn).collect();
+        let own = work(own);
+        let others = others.into_iter().map(|other| match other {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(part) => work(part),
+        });
+        std::iter::once(own).chain(others).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_are_the_whole_range_in_order() {
+        for threads in [1, 2, 3, 7] {
+            for length in [0, 1, 15, 16, 17, 100] {
+                let parts = on_threads(5..5 + length, 16, &Threads::new(threads), |part| part);
+                assert!(parts.len() <= threads, "{threads} threads, length {length}");
+                assert!(parts.iter().rev().skip(1).all(|part| part.len() % 16 == 0));
+                let all: Vec<_> = parts.into_iter().flatten().collect();
+                assert_eq!(all, (5..5 + length).collect::<Vec<_>>());
+            }
+        }
+    }
+}
