@@ -1,5 +1,4 @@
-//! What the scheduler, the executors and the client have in common: settings, functions, addresses
-//! and messages.
+//! Settings, addresses and messages of the scheduler, the executors and the client.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -52,7 +51,7 @@ pub(crate) fn advertised(address: IpAddr, given: Option<String>) -> Result<Strin
 /// Prints a line that says that a service is ready.
 pub(crate) fn announce(line: &str) {
     let mut out = io::stdout();
-    // Nobody has to read it.
+    // It may have no reader.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 

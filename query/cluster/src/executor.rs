@@ -1,5 +1,5 @@
-//! An executor: asks the scheduler for tasks, runs them, and keeps their results for other executors
-//! and for clients.
+//! An executor: asks the scheduler for tasks, runs them, and keeps their results for other
+//! executors and for clients.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

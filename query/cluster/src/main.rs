@@ -1,8 +1,8 @@
 //! The program `tracewell-cluster`: the scheduler, the executors and the client of a cluster that
 //! answers SQL questions over lakes of traces.
 //!
-//! The cluster is Ballista, which runs plans of the engine of `tracewell-query` on several machines.
-//! All machines have the tables of lakes, their storage, and the functions of traces.
+//! The cluster is Ballista, which runs plans of the engine of `tracewell-query` on several
+//! machines. All machines have the tables of lakes, their storage, and the functions of traces.
 //! `docs/cluster.md` is the guide.
 //!
 //! | file | content |
@@ -11,7 +11,7 @@
 //! | `executor` | runs tasks |
 //! | `client` | sends the queries of `tracewell query --cluster` |
 //! | `codec` | tables of lakes in messages between machines |
-//! | `common` | what all three have in common: settings, functions, messages |
+//! | `common` | settings, addresses and messages of all three |
 #![forbid(unsafe_code)]
 
 mod client;

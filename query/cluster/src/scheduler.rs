@@ -1,4 +1,5 @@
-//! The scheduler: accepts queries, plans them, and gives their tasks to executors that ask for work.
+//! The scheduler: accepts queries, plans them, and gives their tasks to executors that ask for
+//! work.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! What a query gives when a machine of its cluster dies: an executor, all executors, the scheduler.
+//! The answer or the error of a query when a part of its cluster dies: an executor, all executors,
+//! or the scheduler.
 #![cfg(unix)]
 
 #[allow(dead_code, unreachable_pub, reason = "each test uses some of it")]

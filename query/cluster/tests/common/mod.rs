@@ -1,5 +1,5 @@
-//! A cluster on loopback for tests: a scheduler and its executors on free ports, and programs with a
-//! time limit.
+//! A cluster on loopback for tests: a scheduler and its executors on free ports, and programs with
+//! a time limit.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 pub mod fleet;
 
 /// Maximum time for everything that a test waits for. A test that needs longer fails.
-const DEADLINE: Duration = Duration::from_secs(300);
+const DEADLINE: Duration = Duration::from_secs(900);
 
 /// Time between two looks at something that a test waits for.
 const LOOK: Duration = Duration::from_millis(5);
@@ -26,8 +26,8 @@ const LOST_AFTER: &str = "10";
 /// Variables of the environment of a program.
 pub type Variables = Vec<(&'static str, String)>;
 
-/// Returns a program of the crate `tracewell-query`. A build of its tests puts it beside the program
-/// of this crate.
+/// Returns a program of the crate `tracewell-query`. A build of its tests puts it beside the
+/// program of this crate.
 pub fn program(name: &str) -> PathBuf {
     let own = Path::new(env!("CARGO_BIN_EXE_tracewell-cluster"));
     let path = own.with_file_name(name).with_extension(std::env::consts::EXE_EXTENSION);
@@ -38,7 +38,7 @@ pub fn program(name: &str) -> PathBuf {
 /// A service that ends when this value is dropped.
 pub struct Service {
     child: Child,
-    /// What the service printed when it was ready.
+    /// The line that the service printed when it was ready.
     pub line: String,
 }
 
@@ -53,7 +53,7 @@ impl Service {
         thread::spawn(move || {
             let mut line = String::new();
             let read = BufReader::new(out).read_line(&mut line).map(|_| line);
-            // After the deadline, nobody waits.
+            // After the deadline, the channel has no receiver.
             let _ = sender.send(read);
         });
         let mut service = Self { child, line: String::new() };
