@@ -124,8 +124,10 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
         _ if arguments.get(1).is_some_and(|verb| verb == "ingest") => {
             Ok(Verb::Ingest(verbs::ingest::Ingest::new(&arguments[2..])))
         }
-        _ if is_version(arguments) => Err(version()),
         _ => {
+            if let Some(version) = version(arguments) {
+                return Err(version);
+            }
             let cli = quickly(arguments).map_or_else(|| Cli::try_parse_from(arguments), Ok)?;
             screen::set(&cli.screen);
             Ok(cli.verb)
@@ -133,16 +135,13 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
     }
 }
 
-/// Returns true if the only argument asks for the version of the program.
-fn is_version(arguments: &[OsString]) -> bool {
-    matches!(arguments, [_, only] if only == "--version" || only == "-V")
-}
-
-/// Returns the version in the form in which the parser returns it. Like [`quickly`], this function
-/// does not define the whole command line.
-fn version() -> clap::Error {
-    let text = format!("tracewell {}\n", env!("CARGO_PKG_VERSION"));
-    clap::Error::raw(clap::error::ErrorKind::DisplayVersion, text)
+/// If the only argument asks for the version, returns it in the form in which the parser returns
+/// it. Like [`quickly`], this function does not define the whole command line.
+fn version(arguments: &[OsString]) -> Option<clap::Error> {
+    let [_, only] = arguments else { return None };
+    let command = clap::Command::new("tracewell").version(env!("CARGO_PKG_VERSION"));
+    let is_version = only == "--version" || only == "-V";
+    is_version.then(|| command.try_get_matches_from(arguments).err()).flatten()
 }
 
 /// Parses the arguments of a verb that reads traces. The definition of the whole command line takes
@@ -215,11 +214,11 @@ mod tests {
             let arguments = arguments(line);
             let (quick, whole) = (parse(&arguments), Cli::try_parse_from(&arguments));
             let (Err(quick), Err(whole)) = (quick, whole) else { panic!("{line} is no version") };
-            assert!(is_version(&arguments));
+            assert!(version(&arguments).is_some());
             assert_eq!((quick.kind(), quick.to_string()), (whole.kind(), whole.to_string()));
             assert_eq!(quick.exit_code(), whole.exit_code());
         }
-        assert!(!is_version(&arguments("tracewell info --version")));
+        assert!(version(&arguments("tracewell info --version")).is_none());
     }
 
     #[test]

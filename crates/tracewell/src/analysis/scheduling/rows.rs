@@ -149,7 +149,8 @@ mod tests {
                 columns.ticks[row] = if *step == 1 { 0 } else { now };
                 columns.cpu[row] = u16::from(*step == 2);
             }
-            let batch = Batch { first: 0, columns: &columns, records: Records::fixed(&[], 0, 4, 0) };
+            let records = Records::fixed(&[], 0, 4, 0);
+            let batch = Batch { first: 0, columns: &columns, records };
             let rows = Rows::new(&trace, &batch);
             for from in 0..steps.len() {
                 let mut end = from;
