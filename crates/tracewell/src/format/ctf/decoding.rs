@@ -11,7 +11,7 @@ use super::layout::{EventLayout, Layout, packet_arguments};
 use super::packets::hyphenated;
 use super::position::Bits;
 use super::program::State;
-use super::reader::{Place, Reader, StreamKey, next_stamp};
+use super::reader::{CurrentFile, Reader, StreamKey, next_stamp};
 use super::row::{PacketRow, Row};
 use super::stream::{Gap, GapKind, Next, Stream};
 use super::who::Threads;
@@ -95,7 +95,7 @@ pub(super) struct Decoding<'a> {
     pub(super) files: &'a [TraceFile],
     pub(super) rows: Rows,
     /// The identity of each stream, and the file in which it continued, if the files grow.
-    pub(super) keys: Vec<(StreamKey, Place)>,
+    pub(super) keys: Vec<(StreamKey, CurrentFile)>,
 }
 
 /// The state that is necessary to write the rows of events and to find their contexts.

@@ -22,7 +22,7 @@ use super::events::Maker;
 use super::folder::METADATA;
 use super::index;
 use super::layout::{Layout, Programs};
-use super::reader::{self, Place, Reader, StreamKey};
+use super::reader::{self, CurrentFile, Reader, StreamKey};
 use super::stream::{Growing, Part, Stream};
 use super::who::Threads;
 use crate::format::{Progress, ReadError, TraceFile};
@@ -51,7 +51,7 @@ pub(super) struct Kept {
 #[derive(Debug)]
 struct KeptStream {
     key: StreamKey,
-    place: Place,
+    current: CurrentFile,
     stream: Stream<'static>,
     context: PacketArguments,
 }
@@ -155,8 +155,9 @@ impl Kept {
     /// Returns true if a file continues no known stream, and if it contains no packet yet or has no
     /// metadata. The first event of such a file can be earlier than all events that were read.
     fn waits_for_first_packets(&self, files: &[TraceFile], of_files: &[Option<usize>]) -> bool {
-        let known =
-            |path: &Path| self.streams.iter().any(|kept| ending(&kept.place.path) == ending(path));
+        let known = |path: &Path| {
+            self.streams.iter().any(|kept| ending(&kept.current.path) == ending(path))
+        };
         let mut files = files
             .iter()
             .zip(of_files)
@@ -180,11 +181,11 @@ impl Kept {
         let mut parts: HashMap<StreamKey, Vec<Part<'a>>> = parts.into_iter().collect();
         let (mut streams, mut keys, mut contexts) = (Vec::new(), Vec::new(), Vec::new());
         for kept in self.streams.drain(..) {
-            let KeptStream { key, place, mut stream, context } = kept;
-            let begin = place.begin;
+            let KeptStream { key, current, mut stream, context } = kept;
+            let begin = current.begin;
             let parts = parts.remove(&key).unwrap_or_default();
             let is_same = |part: &Part<'_>| {
-                let is_path = files.get(part.file).is_some_and(|file| file.path() == place.path);
+                let is_path = files.get(part.file).is_some_and(|file| file.path() == current.path);
                 part.begin == begin && (begin.is_some() || is_path)
             };
             let part = parts.iter().position(is_same).unwrap_or_else(|| {
@@ -192,13 +193,13 @@ impl Kept {
                 parts.iter().position(|part| part.begin > begin).unwrap_or(parts.len())
             });
             streams.push(stream.onto(parts, part, growing));
-            keys.push((key, place));
+            keys.push((key, current));
             contexts.push(context);
         }
         for key in order {
             let Some(parts) = parts.remove(&key) else { continue };
             streams.push(Stream::new(parts).of_growing_files(growing));
-            keys.push((key, Place::default()));
+            keys.push((key, CurrentFile::default()));
             contexts.push(PacketArguments::default());
         }
         let common = self.common.clone().unwrap_or_else(|| Common::new([].iter()));
@@ -235,18 +236,18 @@ impl Kept {
         }
         let streams = reader.streams.into_iter().zip(keys).zip(contexts);
         let kept = streams.filter(|((stream, _), _)| stream.has_begun());
-        let kept = kept.map(|((stream, (key, place)), context)| {
+        let kept = kept.map(|((stream, (key, current)), context)| {
             // While a slow rotation moves the current file, it is not among the files. An earlier
-            // file must not take its place, because its events would be delivered again.
-            let place = match stream.present_part() {
+            // file must not become the current one, because its events would be delivered again.
+            let current = match stream.present_part() {
                 Some(part) => {
                     let path = files.get(part.file).map_or(Path::new(""), TraceFile::path);
-                    Place { path: path.to_owned(), begin: part.begin }
+                    CurrentFile { path: path.to_owned(), begin: part.begin }
                 }
-                None => place,
+                None => current,
             };
             let stream = stream.detached();
-            KeptStream { key, place, stream, context }
+            KeptStream { key, current, stream, context }
         });
         self.streams = kept.collect();
         self.layouts = reader.layouts;

@@ -40,7 +40,7 @@ pub(super) enum StreamKey {
 
 /// The file in which a stream continues when the files have grown.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct CurrentFile {
     pub(super) path: PathBuf,
     /// The value of the clock at the beginning of the file.
     pub(super) begin: Option<u64>,
