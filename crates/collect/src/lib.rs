@@ -143,7 +143,7 @@ pub struct Collected {
 /// Collects from all sources at once, until [`Options::until`] holds, `stopped` is set, or all
 /// sources have ended.
 ///
-/// Several threads call `tell` with the name of a source and a notice about this source.
+/// Threads call `tell` with the name of a source and a notice about it, possibly at the same time.
 pub fn collect(
     streams: Vec<Stream<'_>>,
     options: Options,

@@ -1,5 +1,5 @@
 // Many rectangles: one image of them on the screen, or single rectangles if they are few, and in an SVG file. A picture of
-// a dense trace has tens of thousands of them. The browser draws one image much faster than so many rectangles.
+// a dense trace consists of tens of thousands of rectangles, and the browser draws one image much faster.
 
 import { SvgInk } from "./svg.js";
 

@@ -252,7 +252,7 @@ impl Reader {
         // ignored in this pass.
         let order = pool.word(at::ORDER).load(Ordering::Acquire);
         for packet in 0..pool.used() {
-            #[cfg(all(test, not(loom)))]
+            #[cfg(all(test, not(loom), feature = "std"))]
             super::interruption::before_packet();
             let Some(source) = self.sources.get_mut(packet) else { break };
             let state = pool.head(packet, head::STATE).load(Ordering::Acquire);

@@ -9,6 +9,7 @@
 //! | `survey` | infers the clock's direction and range |
 //! | `slots` | converts slots of eight words to rows of the columns: the hot loop |
 //! | `run` | takes the steps above for each dump of a run |
+//! | `seam` | finds the new and the missing events between two dumps of a run |
 //! | `sections` | decodes slots on several threads |
 //! | `parts` | passes over slots on several threads |
 //! | `decoder` | finds the dumps in the input; handles options |
@@ -22,6 +23,7 @@ mod parts;
 mod registry;
 mod ring;
 mod run;
+mod seam;
 mod sections;
 mod slots;
 mod survey;
