@@ -10,7 +10,6 @@ use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
-use super::conversions::Conversions;
 use super::per::PerContext;
 use crate::analysis::total::Total;
 use crate::model::{ContextId, OnBehalf, Running, Trace};
@@ -45,13 +44,12 @@ impl Executions {
         cpu: u16,
         running: &Running<OnBehalf>,
         interval: Range<u64>,
-        conversions: &mut Conversions,
     ) {
         let Some(task) = running.task().filter(|_| !running.in_interrupt()) else { return };
         let ticks = interval.end.saturating_sub(interval.start);
         let execution = self.tasks.at(task);
         execution.ticks.charge(ticks);
-        execution.nanoseconds.charge(conversions.duration(trace, interval));
+        execution.nanoseconds.charge(nanoseconds(trace, interval));
         if running.now().of.get() != Some(task) {
             execution.for_other_ticks.charge(ticks);
         }
@@ -94,4 +92,15 @@ impl Executions {
     pub(super) fn of(&mut self, task: ContextId) -> &Execution {
         self.tasks.at(task)
     }
+}
+
+/// Returns the duration of an interval in nanoseconds: the time at its end minus the time at its
+/// beginning.
+#[inline]
+pub(super) fn nanoseconds(trace: &Trace, interval: Range<u64>) -> u64 {
+    if !trace.clock.is_known() {
+        return 0;
+    }
+    let at = |ticks| trace.clock.nanoseconds(ticks).unwrap_or(0);
+    at(interval.end).saturating_sub(at(interval.start))
 }

@@ -1,6 +1,7 @@
 //! The figures at the end of a trace or of a range.
 
 use super::Scheduling;
+use super::execution::nanoseconds;
 use super::figures::{Figures, Seen, Task};
 use super::moments::Moments;
 use crate::analysis::total::{Total, total};
@@ -34,27 +35,20 @@ impl<M: Moments> Scheduling<M> {
     /// Returns the figures after all events, and the consumer of moments.
     pub fn finish(mut self, trace: &Trace) -> (Figures, M) {
         let (from, until) = (self.from, self.until.unwrap_or(trace.span));
-        self.conversions.clear();
         self.settle(trace);
         for (cpu, core) in (0..=u16::MAX).zip(&self.cores) {
-            self.executions.charge(
-                trace,
-                cpu,
-                &core.running,
-                core.since..until,
-                &mut self.conversions,
-            );
+            self.executions.charge(trace, cpu, &core.running, core.since..until);
         }
         self.account_last(until);
         if self.until.is_some() {
-            self.brackets.cut(trace, until, &mut self.conversions);
+            self.brackets.cut(trace, until);
         }
         let coverage = Coverage::of(trace);
         if self.gaps.open {
             self.gaps.ticks.charge(until.saturating_sub(self.gaps.before.ticks));
         }
         self.sanity.unmatched_brackets = self.brackets.unmatched();
-        let interrupts = self.brackets.finish(self.conversions.duration(trace, from..until));
+        let interrupts = self.brackets.finish(nanoseconds(trace, from..until));
         let (resources, waits, more_waits) = self.requests.finish(self.cores.len());
         let (distributions, more_times) = self.finish_times(&coverage);
         let (jobs, more_jobs) =

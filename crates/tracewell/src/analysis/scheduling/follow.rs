@@ -34,7 +34,7 @@ impl<M: Moments> Scheduling<M> {
                 self.switches.take(step, &before, served, &mut self.moments);
                 self.follow_jobs(trace, step);
                 self.budgets.take(trace, step, &before, &self.accounts);
-                self.brackets.take(trace, step, &before, &mut self.conversions);
+                self.brackets.take(trace, step, &before);
                 self.follow_times(step);
             }
         }
@@ -46,7 +46,7 @@ impl<M: Moments> Scheduling<M> {
     #[inline(always)]
     pub(super) fn interrupt(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
         self.pass(step);
-        self.brackets.take(trace, step, before, &mut self.conversions);
+        self.brackets.take(trace, step, before);
     }
 
     /// Handles a choice of the scheduler.
@@ -94,8 +94,7 @@ impl<M: Moments> Scheduling<M> {
         if has_changed {
             // The interval ends here. Charge the context that ran until now before storing the next
             // one.
-            let interval = core.since..step.ticks;
-            self.executions.charge(trace, step.cpu, before, interval, &mut self.conversions);
+            self.executions.charge(trace, step.cpu, before, core.since..step.ticks);
             core.since = step.ticks;
             if self.times.are_wanted()
                 && let Some(task) = core.running.task().filter(|_| !core.running.in_interrupt())
@@ -118,7 +117,7 @@ impl<M: Moments> Scheduling<M> {
     fn follow_jobs(&mut self, trace: &Trace, step: &Step) {
         // A completion removes the release from the queue, so the release is looked up first.
         let release = step.subject.and_then(|task| self.releases.oldest(task));
-        if let Some(change) = self.releases.take(trace, step, &mut self.conversions) {
+        if let Some(change) = self.releases.take(trace, step) {
             self.job_changed(trace, step, change, release);
         }
     }

@@ -25,13 +25,11 @@ impl<M: Moments> Scheduling<M> {
     /// Handles missing events. The running context is unknown after the gap, and everything in
     /// progress ends.
     pub(super) fn gap(&mut self, trace: &Trace, loss: Option<&Loss>) {
-        self.conversions.clear();
         self.settle(trace);
         (self.calm, self.recorder) = (false, None);
         let before = self.gaps.before.ticks;
         for (cpu, core) in (0..=u16::MAX).zip(&mut self.cores) {
-            let interval = core.since..before;
-            self.executions.charge(trace, cpu, &core.running, interval, &mut self.conversions);
+            self.executions.charge(trace, cpu, &core.running, core.since..before);
             core.gap(before);
         }
         self.releases.gap();

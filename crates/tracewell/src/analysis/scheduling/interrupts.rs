@@ -9,7 +9,6 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::conversions::Conversions;
 use super::moments::Position;
 use super::per::PerCore;
 use super::step::Step;
@@ -134,7 +133,7 @@ impl Brackets {
     }
 
     /// Ends the range at `end`: charges the open brackets up to there.
-    pub(super) fn cut(&mut self, trace: &Trace, end: u64, conversions: &mut Conversions) {
+    pub(super) fn cut(&mut self, trace: &Trace, end: u64) {
         let mut parts = Vec::new();
         for open in self.open.all() {
             let mut nested = 0;
@@ -150,11 +149,10 @@ impl Brackets {
         for (source, net, busy, outermost) in parts {
             let source = &mut self.sources[source];
             source.figures.ticks.charge(net);
-            let mut at = |ticks| Instant::of(trace, ticks, conversions);
+            let at = |ticks| Instant::of(trace, ticks);
             busy.into_iter().for_each(|since| add(&mut source.windows, at(since), at(end)));
             if let Some((start, before)) = outermost {
-                let end = at(end);
-                self.charge(self.start(trace, start, conversions), before, end);
+                self.charge(self.start(trace, start), before, at(end));
             }
         }
     }
@@ -168,27 +166,15 @@ impl Brackets {
         add(&mut self.windows, start, end);
     }
 
-    pub(super) fn take(
-        &mut self,
-        trace: &Trace,
-        step: &Step,
-        before: &Running<OnBehalf>,
-        conversions: &mut Conversions,
-    ) {
+    pub(super) fn take(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
         match step.meaning {
-            Some(Meaning::InterruptEnter) => self.enter(trace, step, before, conversions),
-            Some(Meaning::InterruptExit) => self.exit(trace, step, conversions),
+            Some(Meaning::InterruptEnter) => self.enter(trace, step, before),
+            Some(Meaning::InterruptExit) => self.exit(trace, step),
             _ => {}
         }
     }
 
-    fn enter(
-        &mut self,
-        trace: &Trace,
-        step: &Step,
-        before: &Running<OnBehalf>,
-        conversions: &mut Conversions,
-    ) {
+    fn enter(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
         if !before.in_interrupt() {
             // No interrupt is being served any more, so the trace lacks the ends of the open
             // brackets.
@@ -197,7 +183,7 @@ impl Brackets {
             open.clear();
         }
         // The net time of the outer interrupt excludes the nested one.
-        self.pause(trace, step, conversions);
+        self.pause(trace, step);
         let source = self.source(step.value);
         let row = &mut self.sources[source];
         if let Some(last) = row.last_start.replace(step.ticks) {
@@ -217,29 +203,29 @@ impl Brackets {
     /// Suspends the innermost bracket of the core, and charges the bracket's time so far to the
     /// bracket's source.
     #[inline]
-    fn pause(&mut self, trace: &Trace, step: &Step, conversions: &mut Conversions) {
+    fn pause(&mut self, trace: &Trace, step: &Step) {
         let Some(bracket) = self.open.at(step.cpu).last_mut() else { return };
         let since = std::mem::replace(&mut bracket.since, step.ticks);
-        let mut at = |ticks| Instant::of(trace, ticks, conversions);
+        let at = |ticks| Instant::of(trace, ticks);
         add(&mut self.sources[bracket.source].windows, at(since), at(step.ticks));
     }
 
     /// Returns the beginning of an outermost bracket in nanoseconds, or the beginning of the range
     /// if this is later.
-    fn start(&self, trace: &Trace, ticks: u64, conversions: &mut Conversions) -> Instant {
+    fn start(&self, trace: &Trace, ticks: u64) -> Instant {
         let start = ticks.max(self.from);
-        Instant { ticks, nanoseconds: conversions.nanoseconds(trace, start) }
+        Instant { ticks, nanoseconds: trace.clock.nanoseconds(start) }
     }
 
-    fn exit(&mut self, trace: &Trace, step: &Step, conversions: &mut Conversions) {
+    fn exit(&mut self, trace: &Trace, step: &Step) {
         let Some(bracket) = self.open.at(step.cpu).pop() else {
             self.unmatched += 1;
             return;
         };
-        let end = Instant::of(trace, step.ticks, conversions);
+        let end = Instant::of(trace, step.ticks);
         let ticks = step.ticks.saturating_sub(bracket.start);
         let net = ticks.saturating_sub(bracket.nested);
-        let since = Instant::of(trace, bracket.since, conversions);
+        let since = Instant::of(trace, bracket.since);
         let source = &mut self.sources[bracket.source];
         add(&mut source.windows, since, end);
         source.figures.add(net);
@@ -258,7 +244,7 @@ impl Brackets {
                 // Usually no nested bracket interrupted this bracket.
                 let start = match bracket.since == bracket.start && bracket.start >= self.from {
                     true => since,
-                    false => self.start(trace, bracket.start, conversions),
+                    false => self.start(trace, bracket.start),
                 };
                 self.charge(start, bracket.before, end);
             }
@@ -342,8 +328,8 @@ struct Instant {
 
 impl Instant {
     #[inline]
-    fn of(trace: &Trace, ticks: u64, conversions: &mut Conversions) -> Self {
-        Self { ticks, nanoseconds: conversions.nanoseconds(trace, ticks) }
+    fn of(trace: &Trace, ticks: u64) -> Self {
+        Self { ticks, nanoseconds: trace.clock.nanoseconds(ticks) }
     }
 }
 

@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use super::conversions::Conversions;
+use super::execution::nanoseconds;
 use super::moments::{JobChange, Position};
 use super::per::PerContext;
 use super::step::Step;
@@ -128,12 +128,7 @@ impl Change {
 }
 
 impl Releases {
-    pub(super) fn take(
-        &mut self,
-        trace: &Trace,
-        step: &Step,
-        conversions: &mut Conversions,
-    ) -> Option<Change> {
+    pub(super) fn take(&mut self, trace: &Trace, step: &Step) -> Option<Change> {
         let (meaning, subject) = (step.meaning?, step.subject?);
         let choices = self.choices;
         let from_the_start = self.from_the_start;
@@ -147,9 +142,9 @@ impl Releases {
                 None
             }
             Meaning::Activate | Meaning::Release => task.release(step.ticks, meaning, choices, add),
-            Meaning::Complete => task.complete(trace, step.ticks, from_the_start, conversions, add),
+            Meaning::Complete => task.complete(trace, step.ticks, from_the_start, add),
             Meaning::Delete if !task.waiting.is_empty() => {
-                task.complete(trace, step.ticks, from_the_start, conversions, add)
+                task.complete(trace, step.ticks, from_the_start, add)
             }
             Meaning::DeadlineMissed => task.deadline_missed(step.ticks),
             Meaning::WcetExceeded => {
@@ -242,7 +237,6 @@ impl Task {
         trace: &Trace,
         ticks: u64,
         from_the_start: bool,
-        conversions: &mut Conversions,
         mut add: impl FnMut(Measure, u64),
     ) -> Option<Change> {
         let first = !std::mem::replace(&mut self.seen.completion, true);
@@ -264,7 +258,7 @@ impl Task {
         let response = ticks.saturating_sub(release);
         self.jobs.response.add(response);
         add(Measure::Response, response);
-        let spent = conversions.duration(trace, release..ticks);
+        let spent = nanoseconds(trace, release..ticks);
         self.jobs.response_max_nanoseconds = self.jobs.response_max_nanoseconds.max(spent);
         if let Some(missed) = self.missed.take() {
             let lateness = ticks.saturating_sub(missed);

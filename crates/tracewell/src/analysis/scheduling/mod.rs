@@ -3,7 +3,6 @@
 //! | file | purpose |
 //! |---|---|
 //! | `step` | the meaning of an event and its participants |
-//! | `conversions` | ticks in nanoseconds |
 //! | `execution` | execution time of tasks, including execution on behalf of others |
 //! | `accounts` | the parts of an interval: own execution, blocking, interference, interrupts |
 //! | `interrupts`, `windows` | time in interrupts, and the maximum load in a window |
@@ -56,7 +55,6 @@
 //! [`Processor::Recorders`]: crate::model::Processor::Recorders
 
 mod accounts;
-mod conversions;
 mod cores;
 mod directory;
 mod events;
@@ -117,7 +115,6 @@ pub use windows::WINDOWS;
 
 use crate::model::{Batch, Flow, Loss, PerId, Sink, Trace};
 use accounts::Accounts;
-use conversions::Conversions;
 use cores::Core;
 use directory::Directory;
 use execution::Executions;
@@ -150,7 +147,6 @@ pub struct Scheduling<M = ()> {
     /// For each context, the first and the last event that refer to it, and the number of its
     /// events.
     seen: PerContext<Option<Seen>>,
-    conversions: Conversions,
     executions: Executions,
     accounts: Accounts,
     brackets: Brackets,
@@ -186,7 +182,6 @@ impl<M: Moments> Sink for Scheduling<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.events += batch.len() as u64;
         self.directory.update(trace);
-        self.conversions.clear();
         self.recorder = None;
         let mut table = std::mem::take(&mut self.kinds);
         let mut kinds = table.of_schema(&trace.schema);
@@ -242,7 +237,6 @@ impl<M: Moments> Scheduling<M> {
             moments,
             cores: Vec::new(),
             seen: PerContext::default(),
-            conversions: Conversions::default(),
             executions: Executions::default(),
             accounts: Accounts::default(),
             brackets: Brackets::default(),
