@@ -13,7 +13,7 @@ pub const SLEEP_BEGIN: u8 = 0x03;
 pub const SLEEP_END: u8 = 0x04;
 /// The recorder starts with the system.
 pub const START: u8 = 0x05;
-/// The recorder stops.
+/// The recorder stops recording events.
 pub const STOP: u8 = 0x06;
 /// The running task yields.
 pub const YIELD: u8 = 0x07;

@@ -27,7 +27,7 @@ use crate::model::{ContextId, Meaning, OnBehalf, Running, Trace};
 /// A server, which gives one or more tasks a budget of execution time and replenishes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Server {
-    /// The recorded key.
+    /// The key that events use for the server.
     pub key: u64,
     /// The served task, if the trace shows it.
     pub task: Option<ContextId>,

@@ -173,7 +173,7 @@ impl ArgumentNames {
         Self { selector, names, known, collected: PerEvent::default() }
     }
 
-    /// Returns the names.
+    /// Returns the names of the arguments, in the order in which the trace first uses them.
     pub fn into_names(self) -> Vec<String> {
         self.names
     }

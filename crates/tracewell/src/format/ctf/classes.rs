@@ -301,7 +301,7 @@ pub enum Length {
 /// An array: elements of one class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Array {
-    /// Number of elements.
+    /// Number of elements: fixed, or read from another field.
     pub length: Length,
     /// Alignment in bits, at least that of an element. It also applies to an empty array.
     pub alignment: u32,

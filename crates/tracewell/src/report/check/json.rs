@@ -140,7 +140,7 @@ pub struct WorstRow {
     pub ticks: u64,
     /// Nanoseconds since the first event; null if the clock's rate is unknown.
     pub time_ns: Option<u64>,
-    /// The value there.
+    /// The worst value of the figure, in the unit `unit`.
     pub value: u64,
     /// Its unit, as in a threshold.
     pub unit: &'static str,
@@ -231,11 +231,11 @@ pub struct WarningRow<'a> {
 pub struct Place<'a> {
     /// Path of the file.
     pub file: &'a str,
-    /// Line, from 1.
+    /// Number of the line in the file, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// The text there.
+    /// The text of the rules at this place.
     pub text: &'a str,
 }
 
@@ -255,7 +255,7 @@ impl<'a> Place<'a> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Since<'a> {
-    /// The event itself.
+    /// The event at which the wait began.
     #[serde(flatten)]
     pub event: EventRow<'a>,
     /// The step that accepted it.
@@ -266,7 +266,7 @@ pub struct Since<'a> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Near<'a> {
-    /// The event itself.
+    /// The event that almost matched.
     pub event: EventRow<'a>,
     /// Why it did not match.
     pub why: &'a str,
@@ -286,7 +286,7 @@ pub struct EventRow<'a> {
     pub context: &'a str,
     /// Name of the event, as shown in reports.
     pub label: &'a str,
-    /// The decoded arguments.
+    /// The decoded arguments, as in a line of `tracewell report`.
     pub text: &'a str,
 }
 

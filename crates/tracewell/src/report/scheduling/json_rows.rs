@@ -38,7 +38,7 @@ pub struct JobRow<'a> {
     pub blocking_ticks: Option<u64>,
     /// The other tasks that executed.
     pub preempted_by: Option<Vec<ContextTicks<'a>>>,
-    /// Ticks in interrupts.
+    /// Ticks for which interrupts executed during the job; null if the parts are unknown.
     pub interrupt_ticks: Option<u64>,
     /// Ticks in which no task executed, or in which the executing task is unknown.
     pub unattributed_ticks: Option<u64>,

@@ -64,9 +64,9 @@ pub struct TaskRow<'a> {
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobFigures {
-    /// Number of releases.
+    /// Number of jobs of the task that were released.
     pub activations: Option<u64>,
-    /// Number of completions.
+    /// Number of jobs of the task that were completed.
     pub completions: Option<u64>,
     /// Completions without a release.
     pub orphan_completions: Option<u64>,
@@ -228,7 +228,7 @@ impl TimingRow {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Requests {
-    /// Number of requests.
+    /// Number of requests by the task.
     pub requests: u64,
     /// Number of requests that had to wait.
     pub blocks: u64,
@@ -270,9 +270,9 @@ fn split(figures: &Figures, locks: &Locks) -> Option<SplitRow> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassageRow<'a> {
-    /// The first mark.
+    /// The mark with which each passage begins.
     pub from: MarkName<'a>,
-    /// The second mark.
+    /// The mark with which each passage ends.
     pub to: MarkName<'a>,
     /// The passages by task.
     pub tasks: Vec<TaskPassages<'a>>,
