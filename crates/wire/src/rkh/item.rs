@@ -14,7 +14,8 @@ pub enum Item<'a> {
         value: i32,
         /// Size of the number in bytes.
         bytes: u8,
-        /// Minimum number of characters, 0 to 15: the sign, then digits, padded with zeros.
+        /// Minimum number of characters, 0 to 15, including a sign. Shorter numbers are padded with
+        /// zeros.
         width: u8,
     },
     /// An unsigned number of 1, 2 or 4 bytes.

@@ -12,7 +12,7 @@ use crate::native::crc32c;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SenderStart {
     sums: [u32; Self::NUMBERS as usize],
-    /// One bit per received number; the lowest bit is for number 1.
+    /// The numbers that were received, one bit each. The lowest bit is for number 1.
     came: u64,
 }
 

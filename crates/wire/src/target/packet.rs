@@ -152,8 +152,8 @@ impl<'a> Lookup<'a> {
     }
 
     /// Looks for a packet at the start of `bytes`, with another implementation of the checksum.
-    /// `payload_sum(sum, payload)` continues a checksum over the payload, as [`crc16`] does. It is
-    /// called only if a header and a whole payload are present.
+    /// `payload_sum(sum, payload)` continues a checksum over the payload, as [`crc16`] does. The
+    /// search calls `payload_sum` only if a header and a whole payload are present.
     pub fn with_sum(bytes: &'a [u8], payload_sum: impl FnOnce(u16, &'a [u8]) -> u16) -> Self {
         // If fewer bytes than a sync have arrived, they can still be the start of one.
         let start = bytes.get(..SYNC.len()).unwrap_or(bytes);
