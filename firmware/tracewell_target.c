@@ -491,7 +491,8 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
     return length;
 }
 
-/* Returns the number after the newest valid packet of a core, which is in memory that survived a reset; else 0. */
+/* Looks for packets of a core that survived a reset in memory. Returns the number that follows the newest valid one,
+ * or 0 if there is none. */
 static uint32_t next_number(uint32_t core)
 {
     uint32_t newest = 0;
@@ -541,7 +542,7 @@ int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_opti
     clear((uint8_t *)&tw, (uint32_t)sizeof tw);
     tw.memory = to;
     tw.slots = (slots < 0xFFFFu) ? slots : 0xFFFFu;
-    /* A ring of an earlier run may have any session, so take it from there. */
+    /* The ring of an earlier run may have any session, so compare its control block with one of the same session. */
     control_to(control, to[16]);
     for (uint32_t i = 0; i < 20u; i++) {
         kept &= (control[i] == to[i]) ? 1u : 0u;
@@ -549,7 +550,7 @@ int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_opti
     if (kept != 0u) {
         tw.session = (uint8_t)(to[16] + 1u);
     }
-    /* This clears the first bytes first. If a dump is taken now, a decoder must not find an invalid ring in it. */
+    /* This clears the control block first, so a decoder finds no invalid ring in a dump that is taken now. */
     clear(to, SLOTS_AT + ((kept != 0u) ? 0u : (CORES * tw.slots * SLOT)));
     now = TW_TARGET_CLOCK();
     for (uint32_t core = 0; core < CORES; core++) {

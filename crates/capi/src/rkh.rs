@@ -333,12 +333,11 @@ pub extern "C" fn tw_rkh_usual(settings: Option<&mut MaybeUninit<tw_rkh_settings
 
 /// Initialises a control block; `tw_rkh_open` starts its stream.
 ///
-/// All filter bits are clear. From 2.4.4 on, this suppresses the records of each filter until the
-/// filter is switched off. `signals` holds one bit per signal; it may be null if signal filters
-/// are not compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use
-/// and need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
-/// copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an
-/// interrupt.
+/// All filter bits are clear. From 2.4.4 on, a clear bit means that the filter is on and suppresses
+/// its records. `signals` holds one bit per signal; it may be null if signal filters are not
+/// compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use and
+/// need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
+/// copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an interrupt.
 ///
 /// # Safety
 /// * `memory` must point to `size` bytes and `signals` to `signals_size` bytes, and nothing else

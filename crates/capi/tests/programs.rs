@@ -200,7 +200,7 @@ fn a_program_in_cpp_finds_the_stream_of_the_environment() {
 const CHUNKS: [&[&str]; 3] = [
     &[
         "FTrace_EVT_trace_start 0x00000100 1000",
-        // An event of the fast path, which has only one parameter.
+        // The fast path logged this event, so it has only one parameter.
         "FTrace_EVT_timer_post 5",
         "FTrace_filter_timer 0 0",
         "FTrace_EVT_user_event_0 0 0",

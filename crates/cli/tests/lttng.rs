@@ -47,7 +47,8 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Returns a command with LTTng's home in a folder, as a user whom LTTng does not treat as root.
+/// Returns a command that runs as a user whom LTTng does not treat as root. LTTng's home is in
+/// `folder`.
 fn command(folder: &Path, name: &Path) -> Command {
     let mut command = match geteuid().is_root() {
         true => {

@@ -97,8 +97,8 @@ fn lists_of_ids_groups_processes_threads_and_processors_select() {
     assert_eq!(count(&["-C", "0-1"]), all);
     let readers = count(&["-p", "readrec"]);
     assert!(readers > 0 && readers < all);
-    // The process ran another program before this one, so its id selects more events than the
-    // program's name.
+    // The process ran another program before this one, so the id of the process selects more events
+    // than the name of the program does.
     assert!(count(&["-p", "5120"]) > readers);
     assert_eq!(count(&["--context", "81001"]), count(&["-p", "5120"]));
     let (_folder, list) = written("ids", "106\n10C\n");

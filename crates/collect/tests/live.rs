@@ -316,7 +316,7 @@ fn datagrams_with_others() -> (Collected, Outputs) {
     })
 }
 
-/// The target's end of a serial line, and a renamable path to our end.
+/// Creates a serial line, and a link at `path` to our end of it. Returns the target's end.
 fn plug(path: &Path) -> File {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();

@@ -59,7 +59,8 @@ struct Arguments<'a> {
 #[inline(never)]
 fn store(local: &TracedProcess, given: Arguments<'_>) {
     let stored = thread::with_depth(local, |thread, using, level, depth| {
-        // `choose` must precede the clock: it decides if the event costs more than a few loads.
+        // Call `choose` before reading the clock: if no stream needs the event, it costs only a few
+        // loads.
         let (wanted, missed) = choose(local, using, given.id);
         if wanted != 0 {
             let stamp = level.clock.now();
@@ -192,7 +193,8 @@ impl AttachedStream {
     fn lose(&self, stamp: u64) {
         self.pool().lose();
         let first = self.word(at::FIRST_LOST);
-        // Only the first lost event sets the timestamp. The load saves an exchange for all others.
+        // Only the first lost event sets the timestamp. For later events, the load avoids the
+        // exchange.
         if first.load(Relaxed) == 0 {
             let stamp = if stamp == 0 { sys::realtime() } else { stamp };
             let _ = first.compare_exchange(0, stamp, AcqRel, Relaxed);

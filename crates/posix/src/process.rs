@@ -46,8 +46,8 @@ impl Process {
         Some(Self { id: stat.id, space: SPACE.load(Relaxed), start: stat.start })
     }
 
-    /// Returns the process with an id, or `None` if there is no such process or it is a zombie.
-    /// Async-signal-safe.
+    /// Returns the process that has the given id, or `None` if there is no such process or it is a
+    /// zombie. Async-signal-safe.
     pub(crate) fn find(id: u32) -> Option<Self> {
         let stat = Stat::read(Name::new(format_args!("/proc/{id}/stat")))?;
         stat.is_alive().then_some(Self { id, space: own_space(), start: stat.start })
@@ -148,7 +148,7 @@ pub(crate) fn own_space() -> u32 {
     }
 }
 
-/// Id of the last process that called [`namespace`], and the inode number of this process's own
+/// Id of the last process that called [`namespace`], and the inode number of that process's own
 /// namespace. `kill` works in that namespace, even if [`SPACE`] is the parent's namespace.
 static NAMESPACE: AtomicU64 = AtomicU64::new(0);
 
@@ -213,7 +213,7 @@ impl Stat {
         let mut fields = text.get(after + 2..)?.split(|byte| *byte == b' ');
         let state = *fields.next()?.first()?;
         let parent = number(fields.next()?)?;
-        // The start time is field 22 (proc(5)). The fields up to the parent are 1 to 4.
+        // The start time is field 22 (proc(5)). The parent was field 4, so skip 17 fields.
         let start = number(fields.nth(17)?)?;
         Some(Self {
             id: u32::try_from(id).ok()?,

@@ -120,8 +120,8 @@ impl Registry {
         self.directory.as_fd()
     }
 
-    /// Opens a file in the directory. It must belong to the user and be accessible only to the
-    /// user.
+    /// Opens a file in the directory. The file must belong to the user and be accessible only to
+    /// the user.
     fn file(&self, name: &Name) -> Result<OwnedFd, Errno> {
         let file = sys::open_at(self.fd(), name.as_c_str(), READ_WRITE)?;
         let facts = sys::facts(file.as_fd())?;
@@ -219,7 +219,7 @@ impl Registry {
         Err(libc::EPERM)
     }
 
-    /// Requests all processes that have no area to search for one.
+    /// Makes all processes without an area search for one.
     pub(crate) fn call_all(&self) {
         // If the page does not exist, no process is watching it.
         if let Ok(file) = self.file(&name::of_all()) {
@@ -360,8 +360,8 @@ impl Registry {
         entries.into_iter().flatten().flatten().take(MAX_ENTRIES)
     }
 
-    /// Removes files that belong to dead processes, but only in every 16th process, so that the
-    /// child processes of a program do not fill the directory while no controller is running.
+    /// In every 16th process, removes the files of dead processes. Without this, the child
+    /// processes of a program would fill the directory while no controller is running.
     pub(crate) fn sweep_sometimes(&self) {
         static SWEPT: AtomicU64 = AtomicU64::new(0);
         let own = u64::from(sys::process());

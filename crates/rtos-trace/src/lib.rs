@@ -11,7 +11,7 @@
 //! | `task_new` | the creation of the task |
 //! | `task_new_stackless` | the creation of the task, with its priority and name |
 //! | `task_send_info` | its name and stack size; its priority, unless this is 0 |
-//! | `task_ready_begin` | the task becomes ready. If it is running, no event: it runs again after this execution |
+//! | `task_ready_begin` | the task becomes ready; no event if the task is running, because it runs again after this execution |
 //! | `task_exec_begin` | the task runs |
 //! | `task_exec_end` | the running task is suspended, unless it became ready while it ran |
 //! | `task_ready_end` | the task is suspended |

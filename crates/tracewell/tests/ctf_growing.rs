@@ -93,8 +93,8 @@ fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
     found
 }
 
-/// Compares the events of a growing trace with the events of the complete trace. Returns the
-/// numbers of events after each step.
+/// Compares the events of a growing trace with the events of the complete trace. Returns the number
+/// of events after each step.
 fn compare(from: &Path, moved: bool) -> Vec<u64> {
     let mut steps = grown(from, &[], moved);
     let found = steps.pop().unwrap();
@@ -120,8 +120,8 @@ fn a_growing_trace_equals_the_complete_one() {
     }
 }
 
-/// Writes a chunk of a stream with a number: the metadata, and a file with a packet for each
-/// number. A packet begins at ten times its number, and contains two events.
+/// Writes a chunk of a stream: the metadata, and a file with one packet for each number in
+/// `numbers`. Packet `n` begins at tick `10 * n` and contains two events.
 fn write_chunk(folder: &Path, numbers: Range<u8>) {
     let number = |bits: u8, roles: &[&str]| {
         json!({

@@ -20,8 +20,8 @@ fn check(thread: u64, number: u64) -> u64 {
     (thread << 32 | number).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// This is not a test of its own: the child process runs it until it is killed. At intervals, each
-/// thread writes its confirmed progress to a second file.
+/// This is not a test of its own: the child process runs this function until the parent kills the
+/// child. At intervals, each thread writes its confirmed progress to a second file.
 #[test]
 fn child() {
     let Some(path) = std::env::var_os(VARIABLE).map(PathBuf::from) else { return };
@@ -70,7 +70,7 @@ fn start(path: &Path) -> Child {
     child
 }
 
-/// Checks every event. For each thread, returns the last number that it recorded.
+/// Checks every event, and stores the last number that each thread recorded.
 #[derive(Default)]
 struct Checked {
     last: [u64; 2],

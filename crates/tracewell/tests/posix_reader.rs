@@ -1,5 +1,5 @@
-//! Tests the reader of POSIX trace logs and streams, which are constructed word by word, whole and
-//! damaged.
+//! Tests the reader of POSIX trace logs and streams. The tests construct logs and streams word by
+//! word, and then damage some of them.
 
 mod support;
 
@@ -204,7 +204,7 @@ fn every_truncation_gives_the_whole_blocks_before_it() {
         let warning = trace.diagnostics.iter().last().unwrap();
         assert!(warning.message.starts_with("the log was not closed"), "cut at {cut}");
         assert_eq!(warning.severity, Severity::Warning);
-        // The records after the last block were lost with the writer, even if that block is
+        // The log has no end block, so later records are missing even if the last block is
         // complete.
         let last = kept.losses.last().unwrap();
         assert_eq!((last.events, last.cause), (None, LossCause::Truncated), "cut at {cut}");

@@ -1,5 +1,5 @@
-//! Tests that schema files of users name and explain events of every dialect, and that their errors
-//! have positions.
+//! Tests that a user's schema file can give names and meanings to events of every dialect, and that
+//! each error in such a file has a position.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

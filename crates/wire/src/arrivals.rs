@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | 0 | 8 | `TWARRIVE` |
 //! | 8 | 4 | version, 1 |
-//! | 12 | 4 | bytes of an entry, 16 |
+//! | 12 | 4 | length of an entry in bytes, 16 |
 //!
 //! Entries follow, oldest first:
 //!

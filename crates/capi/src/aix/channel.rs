@@ -59,7 +59,7 @@ pub struct tw_aix_options {
     pub deferred: u8,
     /// 1 to stop when the log is full; 0 to continue at its start.
     pub stop_at_log_size: u8,
-    /// 1 for the log of one CPU that accompanies a base log.
+    /// 1 if the log contains the entries of one CPU and accompanies a base log.
     pub per_cpu: u8,
 }
 
@@ -159,8 +159,8 @@ pub unsafe extern "C" fn tw_trcstart(
 
 /// Switches a channel on (`trcon`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if it is not started or has
-/// stopped. Safe in an interrupt if no other call on this trace can be in progress.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if the channel is not started or
+/// has stopped. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_trcon(
     trace: Option<&mut tw_aix>,
@@ -186,9 +186,9 @@ pub extern "C" fn tw_trcoff(
 /// or TW_DISCARDBUFS may be added to `channel`.
 ///
 /// Ownership: the channel owns the buffer until `tw_aix_finish`. Errors: TW_NULL,
-/// TW_NOT_INITIALISED, TW_OFF if it is not started, TW_INVALID if both flags are given, TW_DRAINING
-/// with TW_SERIAL until everything is drained: drain and call again. Safe in an interrupt if no
-/// other call on this trace can be in progress.
+/// TW_NOT_INITIALISED, TW_OFF if the channel is not started, TW_INVALID if both flags are given,
+/// TW_DRAINING with TW_SERIAL until everything is drained: drain and call again. Safe in an
+/// interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_trcstop(
     trace: Option<&mut tw_aix>,

@@ -113,7 +113,7 @@ struct gate gate(void);
 void pass(struct gate gate);
 void await(struct gate gate);
 
-/* Return times of CLOCK_REALTIME: the present time, the time in some milliseconds, and a time that no test reaches. */
+/* Return times of CLOCK_REALTIME: now, some milliseconds from now, and a time that no test reaches. */
 struct timespec now(void);
 struct timespec in_ms(long milliseconds);
 struct timespec never(void);

@@ -222,7 +222,7 @@ static void trace_later(void)
     read_ten(stream);
 }
 
-/* The process has no free descriptor at its first event, nor when another process begins to trace it. */
+/* The process has no free descriptor, neither at its first event nor when another process begins to trace it. */
 static void be_traced_later(bool has_names)
 {
     struct gate recorded = gate(), traced = gate();

@@ -29,8 +29,8 @@ pub(crate) struct AttachedStream {
     pub(crate) fences: bool,
     /// A key that no other attachment in this process or its parents has.
     pub(crate) key: u64,
-    /// 0 until the stream is added to the list [`RETIRED`]; then the number of the first later
-    /// check of threads. The stream is added only once.
+    /// 0 until the stream is added to the list [`RETIRED`], then the number of the next check of
+    /// threads. The stream is added only once.
     retired: AtomicU64,
     /// The next stream in that list.
     next: AtomicPtr<Self>,

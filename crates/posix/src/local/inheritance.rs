@@ -46,7 +46,7 @@ pub(super) fn leave(local: &TracedProcess) {
     LAST_PROCESS.store(local.process.load(Relaxed), Release);
 }
 
-/// Saves the stream that is attached in a slot for child processes created by `fork`.
+/// For child processes created by `fork`, saves the stream that is attached in a slot.
 ///
 /// If several threads change the slot at the same time, the thread that saves last sees the last
 /// change, so no detached stream remains saved.

@@ -186,7 +186,7 @@ impl<'m, C: Clock> Trace<'m, C> {
         if !options.deferred {
             channel.switch_on(moment);
         }
-        // Keep the channel only now: the calls above need `self` and the channel at the same time.
+        // Store the channel only now: the calls above need `self` and the channel at the same time.
         self.channels[number as usize] = Some(channel);
         Ok(number)
     }

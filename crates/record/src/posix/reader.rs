@@ -32,8 +32,8 @@ use crate::stream::sync::{Ordering, fence};
 /// larger, the clock was set back.
 const SET_BACK: u64 = 1_000_000_000;
 
-/// Maximum number of consecutive invalid records that [`Reader::take`] skips, so that a process
-/// that keeps overwriting the memory cannot keep the reader busy forever.
+/// Maximum number of consecutive invalid records that [`Reader::take`] skips. Without this limit, a
+/// process that keeps overwriting the memory could keep the reader busy forever.
 const MAX_INVALID: usize = 1 << 20;
 
 /// A record that was removed from the stream. Its data is in [`Reader::data`].

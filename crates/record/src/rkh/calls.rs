@@ -119,7 +119,7 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
         record.arg(key).text(name).end()
     }
 
-    /// Records a failed assertion (`RKH_TR_FWK_ASSERT`) by the line and the name of the module
+    /// Records a failed assertion (`RKH_TR_FWK_ASSERT`): its line, and the name of its module
     /// without `.c`.
     ///
     /// From 2.4.4 on, the group and event filters also apply to assertions: assertions are

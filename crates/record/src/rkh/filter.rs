@@ -223,7 +223,7 @@ impl<'m> Filters<'m> {
         self.events.fill(value);
     }
 
-    /// Sets the bit of the active object with a priority (`RKH_FILTER_ON_SMA`,
+    /// Sets the bit of the active object that has the given priority (`RKH_FILTER_ON_SMA`,
     /// `RKH_FILTER_OFF_SMA`). Returns false for a priority above 63.
     pub fn object(&mut self, priority: u8, filter: Filter) -> bool {
         let set = self.set(filter);

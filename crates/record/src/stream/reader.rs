@@ -120,8 +120,8 @@ impl LaneReader {
             // visible.
             let committed = image.head(self.lane, lane::COMMITTED).load(Ordering::Acquire);
             let committed = Committed(committed).position();
-            // `oldest` may be slightly out of date, so the newest packet and the ring's size limit
-            // the position too.
+            // `oldest` may be slightly out of date. So also compute the oldest position from the
+            // newest packet and the size of the ring.
             let oldest = image.head(self.lane, lane::OLDEST).load(Ordering::Relaxed);
             let oldest = oldest.max(
                 (committed.saturating_sub(1) / words * words + words)

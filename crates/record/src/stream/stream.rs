@@ -325,7 +325,7 @@ fn clock_facts(wanted: Option<ClockKind>) -> ClockFacts {
         None => counter::is_invariant(),
         Some(kind) => kind == ClockKind::Counter,
     };
-    // Read the clocks next to the counter, because the three times form one origin.
+    // Read the clocks immediately before the counter, because the three times form one origin.
     let (origin_realtime, origin_monotonic) = (sys::realtime(), sys::monotonic());
     if counter {
         let origin = counter::read();

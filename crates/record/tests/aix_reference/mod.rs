@@ -225,7 +225,7 @@ impl Reference {
         Waiting { items, starts_over: false }
     }
 
-    /// Returns the bytes of a ring that are not entries.
+    /// Returns the number of bytes before the first entry of a ring; 0 in other modes.
     pub fn front(mode: Mode) -> usize {
         if mode == Mode::Circular { FRONT } else { 0 }
     }

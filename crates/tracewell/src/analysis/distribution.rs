@@ -249,7 +249,8 @@ impl Distribution {
 impl Values {
     fn add(&mut self, value: u64, count: u64) {
         if let Self::Exact(values) = self {
-            // Only buckets are merged with counts above 1, and `merge` has filled them before.
+            // The value counts once: higher counts come only from `merge`, which fills the buckets
+            // first.
             if values.len() < MAX_EXACT {
                 values.push(value);
                 return;

@@ -127,8 +127,8 @@ impl Measure {
         }
     }
 
-    /// Returns true if the measure has many values, so that a threshold must name a statistic of
-    /// them.
+    /// Returns true if the measure has many values. A threshold must then name a statistic of these
+    /// values.
     pub const fn has_statistics(self) -> bool {
         matches!(self.unit(), Unit::Time)
     }

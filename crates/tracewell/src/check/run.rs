@@ -86,8 +86,8 @@ impl<'r> Check<'r> {
         self.verdict_with(trace, &NoFigures, None)
     }
 
-    /// Returns the verdict like [`Check::verdict`], and compares the figures of the trace with the
-    /// thresholds and with a baseline.
+    /// Like [`Check::verdict`], but also compares the figures of the trace with the thresholds and
+    /// with a baseline.
     pub fn verdict_with(
         mut self,
         trace: &Trace,

@@ -82,7 +82,7 @@ impl Frames {
 /// Returns the reason why a frame ends early.
 fn broken<R>(source: &mut Source<R>, error: &FrameDecoderError) -> Broken {
     use FrameDecoderError as Error;
-    // The decompressor's error is only the consequence if the source failed or ended.
+    // If the source failed or ended, the decompressor's error is only a consequence.
     if let Some(error) = source.failed.take() {
         return Broken::Io(error);
     }

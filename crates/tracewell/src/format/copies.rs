@@ -44,7 +44,7 @@ impl Room {
     pub(super) fn spend(&mut self, bytes: usize) -> io::Result<()> {
         self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| {
             let message =
-                "expected records, found holes in the file at positions that its heads mark as used";
+                "expected records, found holes in the file at positions that headers mark as used";
             io::Error::new(io::ErrorKind::InvalidData, message)
         })?;
         Ok(())

@@ -135,8 +135,7 @@ pub struct Format {
     /// Returns a note about an input that begins with these bytes, in addition to the decoder's
     /// diagnostics.
     pub note: fn(&[u8]) -> Option<Note>,
-    /// The kind of sidecar whose files have this format. Such a file can be next to a trace of any
-    /// format.
+    /// Set if files of this format are sidecars. A sidecar can be next to a trace of any format.
     pub sidecar: Option<Sidecar>,
     /// Examines the first 64 KiB of an input, or all of a shorter one, and returns the confidence
     /// that the input has this format.

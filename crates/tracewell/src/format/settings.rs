@@ -36,8 +36,8 @@ pub struct Settings {
     pub schemas: Vec<Arc<Extension>>,
     /// The symbols of the program that recorded the trace.
     pub symbols: Option<Arc<SymbolTable>>,
-    /// The offsets at which the second and later files begin, in increasing order, if the input
-    /// consists of several files of one run. Otherwise the list is empty.
+    /// If the input consists of several files of one run, the offsets at which the second and all
+    /// later files begin, in increasing order. Otherwise the list is empty.
     pub parts: Vec<usize>,
     /// The files of the trace, if it consists of several files in a folder ([`Format::folder`]).
     /// [`Input`](crate::input::Input) sets them.

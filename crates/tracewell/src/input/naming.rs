@@ -11,7 +11,8 @@ use crate::model::{Batch, Event, EventIds, Severity, SymbolTable, Trace};
 /// Maximum number of events in one note.
 const MAX_LISTED: usize = 10;
 
-/// The names that a user gave or selected, and their uses in the events so far.
+/// The names that a user gave or selected, and the facts that show whether the events so far use
+/// them.
 #[derive(Default)]
 pub(super) struct UserNames {
     files: Vec<Arc<Extension>>,
@@ -98,7 +99,8 @@ fn has_symbol(event: Event<'_>) -> bool {
     })
 }
 
-/// Adds a warning if no address of the trace has a symbol, and one if lines are missing.
+/// Adds a warning if no address of the trace has a symbol, and another one if lines of the source
+/// are missing.
 fn report_symbols(symbols: &SymbolTable, has_symbol: bool, trace: &mut Trace) {
     let program = symbols.program();
     if let Some(damage) = &symbols.lines().damage {

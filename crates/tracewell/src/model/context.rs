@@ -125,8 +125,8 @@ impl Contexts {
         self.bindings
     }
 
-    /// Returns two numbers. One of them increases whenever the context of a key changes, or the
-    /// name of a context.
+    /// Returns two numbers. The first increases whenever the context of a key changes. The second
+    /// increases whenever the name of a context changes.
     pub(crate) fn changes(&self) -> (u64, usize) {
         (self.bindings, self.renamed.len())
     }
@@ -148,9 +148,9 @@ impl Contexts {
         id
     }
 
-    /// Adds a context. If another context has the same key, that context ends. A batch never
-    /// contains events from before and after this change, so [`Contexts::find`] is valid for all of
-    /// its events.
+    /// Adds a context. If another context has the same key, that context ends. All events of a
+    /// batch are before this change or all are after it, so [`Contexts::find`] is valid for all of
+    /// them.
     pub fn replace(&mut self, context: Context) -> ContextId {
         self.by_key.remove(&context.key);
         self.add(context)
@@ -176,7 +176,7 @@ impl Contexts {
     }
 
     /// Binds each key to the first context that had it. This is the state at the start of a trace
-    /// whose contexts are all known. [`Contexts::follow`] comes next.
+    /// whose contexts are all known. Call [`Contexts::follow`] afterwards.
     pub(crate) fn rewind(&mut self) {
         self.by_key.clear();
         for (index, context) in self.list.iter().enumerate() {

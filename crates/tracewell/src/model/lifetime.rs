@@ -153,8 +153,8 @@ impl Lifetimes {
             }
         }
         // If several objects have the same key at the beginning, the last binding of this key
-        // applies. So the binding of a living object comes last. Of several living objects, the one
-        // that the source lists first has its binding last.
+        // applies. So the binding of a living object comes last. Of several living objects, the
+        // binding of the one that the source lists first comes last.
         let rank = |(binding, _): &(KeyBinding, Option<u64>)| {
             let object = binding.object.filter(|_| binding.place.is_none());
             let alive =
@@ -198,8 +198,8 @@ impl Given<'_> {
     fn give(mut self, lives: &[ObservedLifetime]) -> Vec<(ObservedLifetime, Option<ObjectId>)> {
         let first = lives.first().filter(|life| life.created.is_none()).cloned();
         let begun: Vec<_> = lives.iter().filter(|life| life.created.is_some()).cloned().collect();
-        // Leave out the object `before`: `first` assigns it to the life that began before the
-        // trace.
+        // Leave out the object `before`, because it can only belong to the life that began before
+        // the trace.
         self.slots.retain(|id| Some(*id) != self.before);
         let mut objects = vec![None; begun.len()];
         // The last life is the one that the source describes best: assign it before the others.
@@ -225,8 +225,8 @@ impl Given<'_> {
         self.objects.get(id).is_some_and(|object| object.alive == Some(true))
     }
 
-    /// Removes and returns the object of `life`, the last life of the key. Prefers an object that
-    /// is alive if no deletion ended this life.
+    /// Removes and returns the object of `life`, the last life of the key. If no deletion ended
+    /// this life, prefers an object that is alive.
     fn take_last(&mut self, life: &ObservedLifetime) -> Option<ObjectId> {
         if life.deleted.is_some() {
             return self.take(life, false);

@@ -37,7 +37,7 @@ impl MaybeContext {
 impl From<ContextId> for MaybeContext {
     #[inline]
     fn from(context: ContextId) -> Self {
-        // The sum fits, because a trace has fewer contexts than events.
+        // The sum fits, because no real trace has 2^32 contexts.
         Self(context.0.saturating_add(1))
     }
 }

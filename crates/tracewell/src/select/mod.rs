@@ -77,9 +77,9 @@ pub struct Selection {
     pub processes: Vec<String>,
     /// Expressions about the fields of an event. The event must meet all of them.
     pub expressions: Vec<Expression>,
-    /// Time of the first event to select.
+    /// Earliest time of the events to select.
     pub from: Option<Bound>,
-    /// Time of the last event to select.
+    /// Latest time of the events to select.
     pub to: Option<Bound>,
     /// Maximum number of events, counted from the first selected event.
     pub head: Option<u64>,

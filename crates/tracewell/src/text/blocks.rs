@@ -115,7 +115,7 @@ pub(super) trait Blocks {
     }
 }
 
-/// For a number of 9 to 20 digits: returns its digits and their count.
+/// Returns the digits of a number that has 9 to 20 digits, and the number of digits.
 ///
 /// The function returns a block instead of appending it. If the space were an argument, the
 /// compiler would have to keep the position in memory.

@@ -146,8 +146,8 @@ impl Zone {
     }
 }
 
-/// Returns a difference from UTC, such as `+02:00`. The seconds of a difference are rounded to
-/// minutes; only a few zones had such seconds before 1973.
+/// Returns a difference from UTC, such as `+02:00`. The difference is rounded to minutes. Before
+/// 1973, the differences of a few zones also had seconds.
 fn difference(offset: jiff::tz::Offset) -> String {
     let seconds = offset.seconds();
     let sign = if seconds < 0 { '-' } else { '+' };

@@ -193,8 +193,8 @@ impl Start {
 /// The body of a status block: the state of the stream after all earlier blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StatusWords {
-    /// Every record with an earlier timestamp is in an earlier block, unless the thread was delayed
-    /// after it read the clock and before it stored the record.
+    /// Every record with an earlier timestamp is in an earlier block, unless a thread was delayed
+    /// between reading the clock and storing its record.
     pub complete_before: u64,
     /// State of the stream: the code of a [`State`](super::image::State).
     pub state: u64,

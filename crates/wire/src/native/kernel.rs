@@ -2,8 +2,8 @@
 //! meanings.
 //!
 //! The events are the same as in the compact stream for small targets
-//! ([`crate::target::Described`]). Each has an event type of the family `kernel`, whose first field
-//! is the core:
+//! ([`crate::target::Described`]). Each event has a type of the family `kernel`. The first field of
+//! the type is the core:
 //!
 //! ```text
 //! kernel/queue_send(core:u64,queue:u64,messages:u64)

@@ -1,7 +1,7 @@
 //! The blocks of a log of a POSIX trace stream.
 //!
-//! [`frame`] defines the frame of a block; its magic number is [`MAGIC`]. A log begins with a
-//! header block.
+//! [`frame`] defines the frame of a block. The magic number of these blocks is [`MAGIC`]. A log
+//! begins with a header block.
 //!
 //! | kind | number | body |
 //! |---|---|---|

@@ -75,8 +75,8 @@ impl EventSet {
         matches!(id, 1..=LAST_USER)
     }
 
-    /// Returns the word (as in [`EventSet::words`]) and the bit of an id, or `None` if no set can
-    /// contain the id.
+    /// Returns the index of the word in [`EventSet::words`] that holds the bit of an id, and the
+    /// number of the bit. Returns `None` if no set can contain the id.
     #[inline]
     pub const fn place(id: u32) -> Option<(usize, u32)> {
         if Self::is_possible(id) { Some((id as usize / 64, id % 64)) } else { None }

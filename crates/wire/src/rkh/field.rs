@@ -67,7 +67,7 @@ pub enum Condition {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// The type, which determines the bytes.
+    /// The type, which determines how the field is encoded.
     pub field_type: FieldType,
     /// The condition under which records have the field.
     pub condition: Condition,

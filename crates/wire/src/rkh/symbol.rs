@@ -33,8 +33,7 @@ pub enum SymbolKind {
 }
 
 impl SymbolKind {
-    /// Returns the more general kind. Versions of RKH that lack this kind use the general kind
-    /// instead.
+    /// Returns the more general kind that versions of RKH without this kind use instead.
     pub const fn broader(self) -> Option<Self> {
         match self {
             Self::ActiveObject | Self::Queue | Self::Timer | Self::Actor => Some(Self::Object),
@@ -65,8 +64,7 @@ pub struct Symbol<'a> {
 }
 
 impl<'a> Symbol<'a> {
-    /// Returns the name in the form that Trazer shows. If the name begins with `&`, this form lacks
-    /// the `&`.
+    /// Returns the name as Trazer shows it, without a leading `&`.
     pub fn spoken(&self) -> &'a [u8] {
         self.name.strip_prefix(b"&").unwrap_or(self.name)
     }

@@ -4,7 +4,7 @@
 //! family, the high nibble its number within the family. Codes with the high nibble 0xF are filter
 //! records and commands. No filter suppresses them.
 //!
-//! In the comment of a code, the words after the colon are the parameters of its records.
+//! In the comment of a code, the words after the colon name the parameters of the code's records.
 
 /// The clock was changed: parameter 2 is the new number of cycles per millisecond.
 pub const CYCLES_PER_MSEC: u8 = 0x10;

@@ -75,8 +75,8 @@ impl<'a> Packet<'a> {
         Ok(Self { core, id, payload, delta, length: at + count })
     }
 
-    /// Returns the parameters in their order in the payload. `order` is that of the bytes in the
-    /// counts of long texts.
+    /// Returns the parameters in the order of the payload. `order` is the byte order of the counts
+    /// of long texts.
     pub const fn parameters(&self, order: TextOrder) -> Parameters<'a> {
         Parameters { rest: self.payload, order }
     }
@@ -130,7 +130,7 @@ impl<'a> Packet<'a> {
     }
 
     /// Writes the packet at the start of `out` and returns its length, or `None` if it does not
-    /// fit. Copies the payload without a check: it must match the id. Ignores `length`.
+    /// fit. Copies the payload without checking that it matches the id. Ignores `length`.
     pub fn write(&self, form: Form, out: &mut [u8]) -> Option<usize> {
         let mut at = number::write(self.id, out)?;
         if form.core_in_id {

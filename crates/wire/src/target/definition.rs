@@ -29,8 +29,9 @@
 //! | 10 | an event of the application: `name(argument,argument)` | 0 |
 //! | 11 | a mark, section or channel of the application | 0 |
 //!
-//! An argument of kind 10 is signed. With `:u` after its name, it is an unsigned number of 32 bits.
-//! With `:x`, it is also unsigned, and shown in hexadecimal.
+//! An argument of an event of the application (kind 10) is a signed number. With `:u` after its
+//! name, it is an unsigned number of 32 bits. With `:x`, it is also unsigned, and shown in
+//! hexadecimal.
 
 use super::u32_at;
 

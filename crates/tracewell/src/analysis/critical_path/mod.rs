@@ -9,9 +9,9 @@
 //!
 //! All facts come from [`super::tracks`]. Each part shows the activity of the last context in its
 //! chain. While a context waits for a mutex, the chain continues with the holder. While it waits
-//! for something else, the chain continues with the context that wakes it. Both may wait for other
-//! contexts. If the last context of a chain is ready, the part shows which context has the
-//! processor instead.
+//! for something else, the chain continues with the context that wakes it. The holder or the waking
+//! context may itself wait for another context, with which the chain then continues. If the last
+//! context of a chain is ready, the part shows which context has the processor instead.
 //!
 //! ```
 //! use tracewell::analysis::critical_path::{Explainer, Question};

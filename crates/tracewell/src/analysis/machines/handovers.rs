@@ -8,7 +8,7 @@ use crate::analysis::scheduling::Position;
 use crate::model::schema::Schema;
 use crate::model::{Batch, Event, Meaning, PerId, Trace};
 
-/// Maximum number of items whose puts are stored. If there are more, all are dropped.
+/// Maximum number of stored put operations. If there are more, all of them are dropped.
 const MAX_PUTS: usize = 1 << 20;
 
 /// The facts about an event id that the handovers need.

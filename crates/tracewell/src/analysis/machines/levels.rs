@@ -63,8 +63,8 @@ const MAX_SAMPLES: usize = 1 << 20;
 pub(super) struct Effect {
     object: Role,
     change: Change,
-    /// True if the event adds, removes or is refused an item. If the event shows the level before
-    /// it, a receive is counted by [`Level::serve`] and not by `takes`.
+    /// True if the event adds an item, removes one, or is refused one. If a receive shows the level
+    /// before it, `takes` is false and [`Level::serve`] counts the receive.
     puts: bool,
     takes: bool,
     refuses: bool,
@@ -138,8 +138,8 @@ impl Effect {
             least_free: details.least_free,
             shows_before,
             empties: details.empties || flushes,
-            // A creation makes the object known. A subject or a message refers to another
-            // participant.
+            // A creation contains the capacity and the owner. A subject or a message can show that
+            // the object is an owner of queues.
             needs_sight: means.meaning == Meaning::Create
                 || means.subject.is_some()
                 || (passes_message(means.meaning) && means.value.is_some()),
@@ -192,8 +192,8 @@ impl Levels {
         }
     }
 
-    /// Returns the row of the object of an event if the row is new or the object's name has to be
-    /// looked up.
+    /// Returns the row of an event's object. Called only if the row is new or the object's name has
+    /// to be looked up.
     #[inline(never)]
     fn new_row(
         &mut self,
@@ -251,8 +251,7 @@ impl Levels {
     /// Begins a range at `from`: forgets the figures and keeps the levels.
     pub(super) fn restart(&mut self, from: u64) {
         for level in self.rows.list_mut() {
-            // First count a message that a waiting receive took, because it was taken before the
-            // range.
+            // Count a message that a waiting receive took. It was taken before the range.
             level.end();
             (level.put, level.taken, level.refused) = (0, 0, 0);
             (level.most, level.least, level.least_free) = (level.last, level.last, None);
@@ -284,7 +283,7 @@ impl Levels {
 /// Returns the capacity of an object according to its registered parameters.
 fn registered(trace: &Trace, object: Named) -> Option<u64> {
     let (_, known) = trace.objects.at(object.key, object.ticks, object.kind)?;
-    // Registered sizes are in words. A word has half as many bytes as hexadecimal digits.
+    // Registered sizes are in words. Two hexadecimal digits of a word are one byte.
     let word = trace.payload.digits() as u64 / 2;
     trace.schema.object_kind(known.kind)?.capacity(&known.parameters, word)
 }

@@ -1,5 +1,4 @@
-//! Informs consumers such as timelines of each moment at which a machine, a queue or a message
-//! changes.
+//! Reports the changes of machines, queues and messages to a consumer, such as a timeline.
 //!
 //! [`super::Machines`] computes sums. A [`MachineMoments`] receives the same changes one by one, so
 //! a timeline agrees with the figures.

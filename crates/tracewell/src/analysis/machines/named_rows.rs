@@ -15,7 +15,7 @@ pub(super) struct NamedRows<T> {
     rows: Rows<Named, T>,
     /// Indices of rows by key. They are valid as long as no key has been renamed.
     slots: KeySlots<u64, Option<usize>>,
-    /// For each row, the span that contains the latest mention of its thing.
+    /// For each row, the span that contains the latest mention of the row's thing.
     spans: Vec<NameSpan>,
 }
 
@@ -59,9 +59,10 @@ impl<T> Default for NamedRows<T> {
 }
 
 impl<T> NamedRows<T> {
-    /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row.
-    /// `name` returns the field of a row that identifies the thing. If the thing has a name at the
-    /// time of the event, stores this time in the field, so that look-ups find the current name.
+    /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row. In a
+    /// row, `name` returns the field that identifies the thing. If the thing has a name at the time
+    /// of the event, this function stores the time in this field. Look-ups then find the current
+    /// name.
     #[inline(always)]
     pub(super) fn get(
         &mut self,
@@ -91,8 +92,8 @@ impl<T> NamedRows<T> {
         Some(row)
     }
 
-    /// Like [`NamedRows::get`], but only for a thing that has a row, and only if it is already
-    /// known whether the thing has a name at this time. Returns `None` for other things.
+    /// Like [`NamedRows::get`], but returns `None` if the thing has no row, or if it is not yet
+    /// known whether the thing has a name at this time.
     #[inline(always)]
     pub(super) fn known(
         &mut self,

@@ -48,7 +48,8 @@ impl Sanity {
         self.last = ticks;
     }
 
-    /// Handles an event of this kind, except for its time.
+    /// Counts an event whose type the schema does not define. `known` is true if the schema defines
+    /// it.
     #[inline(always)]
     pub(super) fn pass_kind(&mut self, known: bool) {
         self.unknown_events += u64::from(!known);

@@ -187,13 +187,13 @@ pub(super) struct Budgets {
     by_key: HashMap<u64, usize, RandomState>,
     /// The server of each task. A task has at most one server.
     by_task: HashMap<ContextId, usize, RandomState>,
-    /// The task that the previous event activated, unless a server that became active before it
-    /// serves this task.
+    /// The task that the previous event activated; `None` if a server that became active just
+    /// before the activation serves this task.
     activated: Option<ContextId>,
     /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
-    /// For each task with a pending job, the ticks that its server had served it when the job was
-    /// activated.
+    /// For each task, the value of [`Accounts::served`] when its current job began: at the
+    /// activation, or at the completion of the previous job.
     begun: PerContext<Option<u64>>,
     /// True if the caller wants lists of budget curves and times without budget.
     keeps: bool,

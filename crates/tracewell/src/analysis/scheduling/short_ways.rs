@@ -24,7 +24,8 @@ use crate::model::{ContextId, ContextKind, Meaning, OfSchema};
 
 impl<M: Moments> Scheduling<M> {
     /// Handles the events of a stretch ([`Rows::stretch`]) until an event needs
-    /// [`Scheduling::event`]. Returns the number of events before this event, or of all events.
+    /// [`Scheduling::event`]. Returns the number of events before this event, or the number of all
+    /// events if no event needs it.
     pub(super) fn take_short_ways(
         &mut self,
         rows: &Rows<'_>,

@@ -74,7 +74,7 @@ impl TrackBuilder {
             settled.waits(index, track.waits.drain(..));
             entries -= track.holder.changes().len();
         }
-        // A gap also ends waits. `builder.entries` does not count these.
+        // A gap also ends waits. `builder.entries` does not count these waits.
         builder.entries = builder.entries.saturating_sub(entries as u64);
         builder.marks.drain(..).for_each(|mark| settled.mark(mark));
         builder.arrows.drain(..).for_each(|arrow| settled.arrow(arrow));

@@ -82,8 +82,8 @@ pub struct MachineTrackBuilder {
 }
 
 impl MachineTrackBuilder {
-    /// Creates a builder of tracks with at most `max` entries: changes, steps and messages. The
-    /// tracks of spans have at most `max` changes in addition.
+    /// Creates a builder of tracks with at most `max` entries: changes, steps and messages. In
+    /// addition, the tracks of spans have at most `max` changes.
     pub fn new(max: u64) -> Self {
         let builder = MachineBuilder { max, ..MachineBuilder::default() };
         Self {

@@ -1,9 +1,9 @@
 //! The event classes of the output, and the bytes of arguments.
 //!
-//! A class has a fixed list of fields. Events of the model may lack arguments, and their lists have
-//! items of any type. The shape of an event is the set of its arguments, with the types of their
-//! items. So an event id has one class for each shape of its events. The first class has the same
-//! id.
+//! A class has a fixed list of fields. In the model, an event may lack arguments, and the items of
+//! a list may have any types. The shape of an event is the set of its arguments, with the types of
+//! their items. So an event id has one class for each shape of its events. The first class has the
+//! same id.
 //!
 //! | argument | field |
 //! |---|---|

@@ -154,7 +154,7 @@ fn object(slot: &RegistrySlot<'_>) -> Object {
 }
 
 /// Converts timestamps to ticks. Like TraceX, this uses the mask plus one as the modulus, even if
-/// the clock wraps elsewhere.
+/// the clock wraps at another value.
 struct Ticks {
     mask: u32,
     up: bool,

@@ -231,8 +231,8 @@ impl<'r> Compiler<'r> {
         self.barrier = self.program.ops.len();
     }
 
-    /// Returns the length in bits of the run of fields at fixed offsets that ends at the position,
-    /// or `None` if there is no such run.
+    /// Several fields at fixed offsets form a run. Returns the length in bits of the run that ends
+    /// at the position, or `None` if there is no such run.
     fn run(&mut self) -> Option<&mut u32> {
         match self.program.ops.get_mut(self.barrier..)?.last_mut()? {
             Op::Fixed { bits, .. } => Some(bits),

@@ -1,4 +1,4 @@
-//! Reads headers of events whose fields have fixed offsets, the usual case.
+//! Reads event headers whose fields have fixed offsets. This is the usual case.
 //!
 //! Such a header is a sequence of numbers, or a number that selects one of several sequences, as in
 //! LTTng's headers. Headers of all other forms are read by their compiled programs.

@@ -72,7 +72,8 @@ impl Packet<'_> {
 }
 
 /// Reads the header and the context of the packet at the beginning of `rest`; `rest` extends to the
-/// end of the file. `offset` is the packet's offset in the file. Stores its numbers in `state`.
+/// end of the file. `offset` is the packet's offset in the file. Stores the packet's numbers in
+/// `state`.
 pub(super) fn read<'a>(
     layout: &Layout,
     rest: &'a [u8],

@@ -13,9 +13,9 @@ use super::classes::{Encoding, Integer, Role};
 use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault, FaultKind, end_of_text};
 
-/// Maximum number of array elements of zero bits in a packet. One more is allowed for each bit of
-/// the packet before the element. Such elements take time and memory, but occupy no bytes of the
-/// file.
+/// Maximum number of array elements of zero bits in a packet. For each bit of the packet before the
+/// element, one more such element is allowed. Such elements take time and memory, but occupy no
+/// bytes of the file.
 const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
 
 /// The kind of a field that contains fields.
@@ -351,12 +351,13 @@ pub(super) struct Program {
     pub(super) cases: Vec<Case>,
     pub(super) fixed: Vec<FixedField>,
     pub(super) slots: Vec<SlotNumber>,
-    /// Registers for fields in a choice. They are cleared first, because a run may not store them.
+    /// Registers for fields in a choice. They are cleared first, because a run does not always
+    /// store them.
     pub(super) cleared: Vec<u32>,
 }
 
 impl Program {
-    /// Returns the number of instructions, of fields, and of other entries.
+    /// Returns the number of all entries: instructions, fields and others.
     pub(super) fn size(&self) -> usize {
         let fixed = self.fixed.len().max(self.slots.len());
         self.ops.len() + self.fields.len() + fixed + self.cases.len()

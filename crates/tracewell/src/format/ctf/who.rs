@@ -216,8 +216,8 @@ impl Threads {
         context
     }
 
-    /// Returns the context of an event with the row that begins at `start`. The caller has checked
-    /// that [`Who::is_plain`] returns true for the event.
+    /// Returns the context of the event whose row begins at `start`. The caller has checked that
+    /// [`Who::is_plain`] returns true for the event.
     #[inline]
     pub(super) fn of_recorder(
         &mut self,
@@ -287,7 +287,7 @@ impl Threads {
     }
 
     /// Handles the beginning or the end of an interrupt and returns its context. Returns `None` if
-    /// the beginning of an ended interrupt is not known.
+    /// an interrupt ends whose beginning is not known.
     fn interrupt(
         &mut self,
         interrupt: &Interrupt,

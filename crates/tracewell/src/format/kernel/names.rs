@@ -127,7 +127,8 @@ impl Names {
         trace: &mut Trace,
     ) {
         let known = last(kind, number, trace);
-        // A definition gives no lifetime to an object, so this creation can be that of the object.
+        // A definition adds an object without a lifetime, so this can be the creation of the added
+        // object.
         let is_new = |id: &ObjectId| {
             trace.objects.get(*id).is_some_and(|object| object.lifetime == Lifetime::default())
         };

@@ -112,8 +112,8 @@ impl<'a> Image<'a> {
         cleared: u64,
         damaged: bool,
     ) -> RecordRun {
-        // Overwritten records do not count as lost if a reader had consumed them. If consumed
-        // records were overwritten too, the number of lost records is unknown.
+        // If a reader had consumed all overwritten records, none of them count as lost. Otherwise
+        // all of them count as lost.
         let taken = consumed > 0 && consumed >= oldest;
         run.header.covered_from = if taken { run.header.first_event } else { 0 };
         run.header.lost_before = run.header.lost_before.saturating_sub(cleared);

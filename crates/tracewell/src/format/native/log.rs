@@ -78,7 +78,8 @@ impl Log {
         merge: &mut Merge,
         trace: &mut Trace,
     ) -> Option<Stop> {
-        // Report one place only: after a gap, the numbers of all blocks differ.
+        // Report at most one gap in the numbers, and none after damaged blocks, which have been
+        // reported.
         if found.number != self.next && !self.place.damaged {
             let message = format!("expected block {}, found {}", self.next, found.number);
             trace.diagnostics.add(Severity::Damage, at, message);

@@ -16,8 +16,8 @@ use crate::text::shown;
 /// field with the original target.
 const FORWARDED: (&str, &str) = ("log", "log.target");
 
-/// Returns an event type's call site, its role in a span, and the arguments that are parts of one
-/// text.
+/// Returns an event type's call site, its role in a span, and its arguments whose texts share
+/// bytes.
 pub(super) fn instrumentation(text: &EventTypeText<'_>) -> Instrumentation {
     let has_span = text
         .fields()

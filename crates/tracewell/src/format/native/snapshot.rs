@@ -76,9 +76,9 @@ fn types(file: &File, geometry: Geometry, bytes: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a note about the process that created a stream's memory, if the process is still running
-/// on this machine or ended while the stream was recording. Returns `None` if `start` is not the
-/// start of a stream's memory.
+/// Returns a note about the process that created a stream's memory. If the system shows processes
+/// as files, the note also says whether this process is still running. Returns `None` if `start` is
+/// not the start of a stream's memory.
 pub fn note(start: &[u8]) -> Option<Note> {
     let words = std::array::from_fn(|index| word(start, index).unwrap_or(0));
     let process = ImageHeader::of_words(&words).ok()?.process;

@@ -55,7 +55,7 @@ impl Encoding {
     fn value(self, field: &[u8], offset: usize, kind: ArgumentKind) -> FieldValue {
         match self {
             Self::Chars(length) => {
-                // A text ends at its first zero byte. Bytes have no such end.
+                // A text ends at its first zero byte. Bytes may contain zeros.
                 let null = field.iter().position(|byte| *byte == 0);
                 let end = null.filter(|_| kind == ArgumentKind::Text).unwrap_or(length);
                 FieldValue::Bytes { offset, length: end }
@@ -151,7 +151,8 @@ pub(super) fn values<'d>(
     event: &'d EventType,
     data: &'d [u8],
 ) -> impl Iterator<Item = Option<FieldValue>> + 'd {
-    // Fields are the first arguments. The first argument without an encoding ends them.
+    // Fields come first in the list of arguments. They end at the first argument without an
+    // encoding.
     let fields = event.args.iter().map_while(|argument| {
         Encoding::parse(&argument.encoding).map(|encoding| (encoding, argument.kind))
     });

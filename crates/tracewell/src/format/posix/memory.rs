@@ -81,7 +81,7 @@ fn merge(geometry: Geometry, bytes: &[u8], rows: &mut Rows, out: &mut Emitter<'_
         .collect();
     while let Some(Reverse((_, index))) = next.pop() {
         let Some((record, bytes, at)) = sources[index].next() else { continue };
-        // The heap has at most one entry per packet: the timestamp of its next record.
+        // The heap has at most one entry per packet: the timestamp of the packet's next record.
         if let Some(stamp) = sources[index].stamp() {
             next.push(Reverse((stamp, index)));
         } else if !sources[index].rest.is_empty() {

@@ -212,8 +212,9 @@ impl Candidate {
     }
 }
 
-/// The interpretation of a kind of frame: the sizes of id and header, true if there are sequence
-/// numbers, the event's name within its group, and the sizes of the event's arguments.
+/// The interpretation of a kind of frame. It consists of the sizes of id and header in one number,
+/// a flag for sequence numbers, the event's name within its group, and the sizes of the event's
+/// arguments.
 type Reading = (usize, bool, Option<String>, Vec<Option<u8>>);
 
 /// The arguments of each event of a dialect.
@@ -323,9 +324,9 @@ fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usi
     }
 }
 
-/// Returns all settings that differ from the given ones in one size or one switch. A few differ
-/// both in the size of a count and in whether there is a low-water mark, because one 4-byte count
-/// is as long as two 2-byte counts.
+/// Returns all settings that differ from the given ones in one size or one switch. A few differ in
+/// two of these: in both sizes of pointers, or in the size of a count and the switch for a
+/// low-water mark. For example, one 4-byte count is as long as two 2-byte counts.
 fn neighbours(from: &Settings) -> Vec<Settings> {
     let sizes: [fn(&mut Settings, u8); 6] = [
         |s, size| s.signal = size,

@@ -111,7 +111,8 @@ fn recognise(start: &[u8]) -> Option<Confidence> {
         let Unstuffed::Frame(length) = unstuff(stuffed, &mut scratch) else { continue };
         let frame = scratch.get(..length).unwrap_or_default();
         if Configuration::recognise(frame).is_some() {
-            // Before a configuration in the middle, there may be anything.
+            // A configuration record in the middle is less certain, because any bytes may precede
+            // it.
             let first = index == 0 && starts_here;
             return Some(if first { Confidence::Certain } else { Confidence::Possible });
         }

@@ -27,7 +27,7 @@ pub(super) enum Order {
 #[derive(Debug)]
 pub(super) struct Timeline {
     last_number: Option<u8>,
-    /// Number of frames after the previous event that are not events but continue its numbers.
+    /// Number of frames since the previous event that are not events but have the expected numbers.
     skipped: u8,
     pub(super) first_number: Option<u8>,
     /// True if a configuration record has followed the latest numbered frame.
@@ -75,8 +75,8 @@ impl Timeline {
         }
     }
 
-    /// Compares the number of an event with the previous number. If 0 follows 255, the target
-    /// restarted only if the timestamp decreased.
+    /// Compares the number of an event with the previous number. A 0 after 255 means a restart only
+    /// if the timestamp decreased.
     #[inline]
     pub(super) fn order(&self, number: u8, stamp: Option<u32>) -> Order {
         let Some(last) = self.last_number else { return Order::Next };
@@ -87,7 +87,8 @@ impl Timeline {
             return Order::Restarted;
         }
         match missing.checked_sub(self.skipped) {
-            // The target may not have sent the skipped frames: damage can look like a frame.
+            // Perhaps the target never sent the skipped frames, because damage can look like a
+            // frame.
             _ if missing == 0 => Order::Next,
             Some(0) => Order::Next,
             Some(rest) => Order::Gap(rest),

@@ -34,8 +34,8 @@ pub(super) struct Area {
     pub(super) bytes: Range<usize>,
     /// True if the area continues the previous one, as consecutive packets of one chunk do.
     pub(super) continues: bool,
-    /// True if this is the emergency area of a chunk whose normal area is the previous area. If the
-    /// normal area is a ring, the emergency area contains older records.
+    /// True if this is the emergency area of a chunk. The previous area is then the normal area of
+    /// the same chunk. If the normal area is a ring, the emergency area contains older records.
     pub(super) emergency: bool,
     /// The records that are missing before this area.
     pub(super) missing: Option<Missing>,

@@ -256,8 +256,8 @@ impl Delivery<'_, '_> {
     }
 }
 
-/// Returns the number of records from the start of a list that fit into one batch, and the lowest
-/// offset among them. Positions within a batch have 32 bits.
+/// Returns the lowest offset among the first records of a list that fit into one batch, and the
+/// number of these records. Positions within a batch have 32 bits.
 fn reach(places: &[usize], first: usize) -> (usize, usize) {
     let (mut low, mut high) = (first, first);
     let mut within = 0;

@@ -18,7 +18,7 @@ pub(super) type Slot = [u8; Record::SIZE];
 /// The state that is kept from one record to the next.
 #[derive(Debug)]
 pub(super) struct State {
-    /// Timestamp of the first record. Ticks count from it.
+    /// Timestamp of the first record, from which ticks count.
     first: u64,
     running: Running<MaybeContext>,
     tasks: Tasks,
@@ -27,8 +27,8 @@ pub(super) struct State {
     interrupt: MaybeContext,
     unknown: MaybeContext,
     manual: u64,
-    /// Maximum number of rows of the next batch. After a short batch it is small, because otherwise
-    /// each of many short batches would prepare as many rows as a long one.
+    /// Maximum number of rows of the next batch. It is small after a short batch. Otherwise, each
+    /// of many short batches would prepare as many rows as a long one.
     reach: usize,
 }
 

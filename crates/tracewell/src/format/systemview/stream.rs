@@ -25,7 +25,7 @@ const PLAUSIBLE_PAYLOAD: usize = 512;
 /// number of bytes. Recorders limit texts to 128 bytes by default.
 const LAST_PACKET: usize = 1 << 10;
 
-/// Maximum number of ticks between two packets whose times are plausible, if the rate is unknown.
+/// Maximum plausible number of ticks between two packets, if the rate is unknown.
 const PLAUSIBLE_DELTA: u32 = 1 << 30;
 
 /// The reason why bytes are not packets.
@@ -202,7 +202,7 @@ impl Stream {
         let run = rest.iter().take_while(|byte| **byte == 0).count();
         let before = self.zeros.min(SYNC);
         if run == rest.len() && !last {
-            // The last ten zeros may be a sync. The zeros before these ten are unused memory.
+            // The last zeros may belong to a sync. Earlier zeros are unused memory.
             let unused = run.saturating_sub(2 * SYNC);
             self.at += unused as u64;
             return Some(Part::More(run - unused + 1));
@@ -314,7 +314,8 @@ impl Stream {
 /// Returns the ends of all runs of at least ten zero bytes. If a run reaches the end of the bytes,
 /// its end is unknown.
 fn syncs(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    // If any of ten adjacent bytes is not zero, the ten bytes are not a whole run.
+    // Every run of ten zeros contains one of the positions that are ten bytes apart, so only these
+    // are examined at first.
     let mut at = SYNC - 1;
     std::iter::from_fn(move || {
         loop {
@@ -324,7 +325,8 @@ fn syncs(bytes: &[u8]) -> impl Iterator<Item = usize> {
             let (before, after) = bytes.split_at_checked(at)?;
             let zeros = before.iter().rev().take_while(|byte| **byte == 0).count();
             let end = at + after.iter().position(|byte| *byte != 0)?;
-            // The next run of ten zeros is after `end`, so it contains this position.
+            // The byte at `end` is not zero, so the next run of ten zeros cannot end before this
+            // position.
             let start = at - zeros;
             at = end + SYNC;
             if end - start >= SYNC {

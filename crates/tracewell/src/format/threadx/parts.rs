@@ -7,9 +7,9 @@ use std::thread::{self, Builder};
 
 use crate::text::thread_count;
 
-/// The number of threads that may decode events. The system is asked for the number of processors
-/// only if a dump is long enough for several threads, because this takes as long as decoding a
-/// small dump.
+/// The number of threads that may decode events. Asking the system for the number of processors
+/// takes as long as decoding a small dump, so the decoder does this only if a dump is long enough
+/// for several threads.
 #[derive(Clone, Debug)]
 pub(super) struct Threads {
     chosen: usize,

@@ -6,7 +6,7 @@
 //! passes, and large enough that starting threads costs little.
 //!
 //! In a section, no slot is unused, each context is known, and no address changes its name.
-//! Otherwise the caller delivers its slots in batches.
+//! Otherwise the caller delivers the slots in batches.
 
 use std::ops::Range;
 

@@ -220,8 +220,8 @@ impl Schema {
         Ok(())
     }
 
-    /// Checks that at least one argument uses each table of the files, because the names of an
-    /// unused table would never appear. The files must have been added to this schema.
+    /// Checks that each table of the files is used by at least one argument, because the names of
+    /// an unused table would never appear. The files must have been added to this schema.
     ///
     /// # Errors
     /// Returns an error with the position of the first unused table.
@@ -351,8 +351,8 @@ impl Schema {
         }
     }
 
-    /// Applies the users' entries for the name of an event that the trace defines, and returns the
-    /// event.
+    /// Applies users' entries to an event that the trace defines, and returns the event. The
+    /// event's name selects the entries.
     pub(super) fn extended_by_name(&mut self, event: EventType) -> EventType {
         let qualified = format!("{}/{}", event.family, event.name);
         // The entry with the family is more specific, so it applies last.
@@ -369,10 +369,9 @@ impl Schema {
         event
     }
 
-    /// Returns an event with the changes from the entry for its name in a built-in file, if there
-    /// is such an entry. The recorded event may lack some of the arguments in the entry. In the
-    /// file, a name that ends with `*` stands for all names that begin like this and have no entry
-    /// of their own.
+    /// Returns an event. If a built-in file has an entry for the event's name, first applies this
+    /// entry. The recorded event may lack some of the arguments in the entry. In the file, a name
+    /// that ends with `*` stands for all names that begin like this and have no entry of their own.
     pub(crate) fn described(&self, event: EventType) -> EventType {
         let is_prefix = |name: &str| {
             name.strip_suffix('*').is_some_and(|prefix| event.name.starts_with(prefix))

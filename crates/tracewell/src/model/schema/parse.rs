@@ -115,8 +115,8 @@ pub(super) struct Source {
     versions: Versions,
     /// The names of kinds of arguments in this text.
     kinds: BTreeMap<String, ArgumentKind>,
-    /// The meanings of the first search, and for each event, true if it contains one of them. Every
-    /// trace of a format is searched for the same meanings.
+    /// The meanings of the first search, and for each event, true if it contains one of them. The
+    /// result is kept, because each trace of a format requires the same search.
     found: OnceLock<(Vec<Meaning>, Arc<[bool]>)>,
 }
 

@@ -116,7 +116,7 @@ impl Columns {
         let cell = |(times, marks): (&[u64; ACTIVITIES], &u64)| {
             let whole = total(times.iter().copied());
             let running = times[Activity::Running as usize];
-            // Of equal times, the activity with the smallest index is shown.
+            // If several activities have the same time, the one with the smallest index is shown.
             let most = (0..ACTIVITIES).max_by_key(|index| (times[*index], ACTIVITIES - index));
             let activity = match marked.filter(|_| *marks > 0) {
                 Some(marked) => marked,

@@ -27,8 +27,8 @@ pub struct VerdictRow<'a> {
     pub rules: Vec<RuleRow<'a>>,
     /// The first difference of each rule that failed, in the order of the trace.
     pub failures: Vec<FailureRow<'a>>,
-    /// Names in the rules that no event of the trace's format has, and names in conditions if
-    /// nothing in the trace has these names.
+    /// Names in the rules that match no event of the trace's format, and names in conditions that
+    /// match nothing in the trace.
     pub warnings: Vec<WarningRow<'a>>,
 }
 
@@ -215,7 +215,8 @@ impl<'a> FailureRow<'a> {
     }
 }
 
-/// A name in the rules that no event of the trace's format has.
+/// A name in the rules that matches no event of the trace's format, or a name in a condition that
+/// matches nothing in the trace.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarningRow<'a> {

@@ -79,7 +79,7 @@ impl<'a> JobRow<'a> {
     }
 }
 
-/// A wait for a mutex, semaphore or similar object that ended in the trace.
+/// A wait that ended in the trace, for a mutex, semaphore or similar object.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitRow<'a> {

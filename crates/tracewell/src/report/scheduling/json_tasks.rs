@@ -181,7 +181,7 @@ pub struct Inversions {
     pub count: u64,
     /// Number of waits during which a less urgent task executed without owning the mutex.
     pub unbounded: u64,
-    /// The longest such time.
+    /// Ticks of such executions, in the wait with the most of them.
     pub inverted_max_ticks: Option<u64>,
 }
 
@@ -204,7 +204,7 @@ pub struct TimingRow {
     pub period_ns: Option<u64>,
     /// The largest difference between a release and its expected time.
     pub release_jitter_ns: Option<u64>,
-    /// The same for completions.
+    /// The largest difference between a completion and its expected time.
     pub completion_jitter_ns: Option<u64>,
     /// The deadline, counted from the release.
     pub deadline_ns: Option<u64>,

@@ -19,8 +19,9 @@ pub(super) struct Facts {
     seen: Vec<bool>,
     /// Column in which the text begins.
     pub(super) margin: usize,
-    /// Width of the column ID, and the column in which times begin.
+    /// Width of the column ID.
     pub(super) id_width: usize,
+    /// Column in which times begin.
     pub(super) times_at: usize,
     /// Nanoseconds from midnight to the first event.
     pub(super) of_day_ns: Option<u64>,

@@ -12,7 +12,7 @@ use crate::model::Trace;
 use crate::template::syntax::Level;
 use crate::text::calendar::DateAndTime;
 
-/// Width of AIX's hook ids, most of which have three digits.
+/// Width of AIX's hook ids. Most of these ids have three digits.
 const HOOK_ID: usize = 4;
 /// Width of the ids of other systems; these ids have four digits.
 const EVENT_ID: usize = 5;

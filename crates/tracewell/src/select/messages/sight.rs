@@ -41,7 +41,8 @@ impl Hash for Named {
 const MAX_NUMBER: usize = 20;
 
 impl Named {
-    /// Returns its name at that time, or its number or address if it had no name.
+    /// Returns the name of this thing at `ticks`. If the thing had no name, returns its number or
+    /// address.
     pub fn label(&self, trace: &Trace) -> String {
         let Self { argument, key, kind, ticks, .. } = *self;
         if let Some((_, object)) = trace.objects.at(key, ticks, kind) {

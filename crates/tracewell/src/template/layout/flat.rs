@@ -16,8 +16,8 @@ impl Flat {
         flat.collect::<Vec<_>>().join(" ")
     }
 
-    /// Formats an item. `next` is the item after this one, because flags need a comma at their end
-    /// before certain items.
+    /// Formats an item. `next` is the item after this one. Before certain items, flags need a comma
+    /// at their end.
     pub(super) fn item(item: &Item, next: Option<&Item>) -> String {
         match &item.kind {
             ItemKind::Text(text) => Self::text(text),

@@ -51,7 +51,7 @@ pub enum Outcome {
     Stop,
 }
 
-/// Numbers of marks and of events without a template, over all events.
+/// The number of marks of each kind, and the number of events without a template.
 ///
 /// # Examples
 ///

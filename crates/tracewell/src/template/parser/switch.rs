@@ -175,7 +175,8 @@ fn number(digits: &str, radix: Radix) -> Result<u64, &'static str> {
         Some(digits) => (digits, HEXADECIMAL),
         None => match radix {
             Radix::Fixed(radix) => (digits, radix),
-            // Without a known radix, digits alone are decimal, and letters show hexadecimal digits.
+            // If the radix is unknown, a number without letters is decimal, and a number with
+            // letters is hexadecimal.
             Radix::Guessed if digits.bytes().all(|byte| byte.is_ascii_digit()) => (digits, DECIMAL),
             Radix::Guessed => (digits, HEXADECIMAL),
         },

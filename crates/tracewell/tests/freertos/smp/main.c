@@ -72,7 +72,7 @@ static void controller(void *unused)
         vTaskDelay(2);
         use_bus(100);
     }
-    /* The other core waits for the kernel's locks, so that it records nothing. */
+    /* The other core waits for the kernel's locks, so it records nothing. */
     taskENTER_CRITICAL();
     tw_target_flush();
     save("trace.bin", ring, sizeof ring);

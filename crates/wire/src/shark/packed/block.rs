@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | 0 | 1 | 0xFF |
 //! | 1 | 2 | number of bytes of the packed records, 1 to 4096 |
-//! | 3 | 2 | number of stored bytes: less than the number above if compressed, else equal to it |
+//! | 3 | 2 | number of stored bytes: less than the number above if compressed, otherwise equal to it |
 //! | 5 | 4 | CRC-32C of offsets 1 to 4 and the stored bytes |
 //! | 9 | | the stored bytes |
 //!

@@ -165,7 +165,8 @@ impl<'a, 'o> Layout<'a, 'o> {
         Descriptors::process_tree(&mut self.packets, name, threads)?;
         let timeline = self.timeline;
         for (context, row) in tracks.contexts() {
-            // Only the last change can be the end of a thread. Before that, the key is used again.
+            // Only the last change can be the end of a thread. After an earlier deletion, the key
+            // is used again.
             let last = row.changes().last().map(|change| change.at);
             self.merge.add(timeline.changes(row).map(move |(at, state)| {
                 (at, Act::Context(context, kernel::code(tracks, state, last == Some(at))))

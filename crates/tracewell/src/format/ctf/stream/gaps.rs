@@ -20,9 +20,9 @@ pub(in crate::format::ctf) struct Gap {
 /// The kind of a gap.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::format::ctf) enum GapKind {
-    /// The recorder discarded events and counted them. `count` is `None` if the stream does not
-    /// begin with its first packet. In the first packet, `first` is the recorder's count; in other
-    /// packets it is 0.
+    /// The recorder discarded events and counted them. `count` is `None` if the first packet that
+    /// was read is not the first of the stream. `first` is the recorder's count in the first packet
+    /// that was read; in later packets, it is 0.
     Events { count: Option<u64>, first: u64 },
     /// This number of packets is missing.
     Packets(u64),

@@ -53,7 +53,7 @@ impl Events {
     }
 
     pub(super) fn extended(&mut self, parameters: Parameters<'_>, out: &mut Emitter<'_>) {
-        // An unknown second id shows all parameters, including the id itself.
+        // If the second id is unknown, the row shows all parameters, including the id itself.
         let all = parameters.rest;
         let mut parameters = parameters;
         let id = parameters.number().unwrap_or(0);
@@ -177,8 +177,8 @@ impl Events {
     }
 
     /// Returns the key of an object. Systems record some objects by identifiers and other objects
-    /// by addresses. `shrunk` says which form is more likely. The less likely form applies only if
-    /// it is the key of a known object and the other form is not.
+    /// by addresses. If `shrunk` is true, an identifier is more likely. The less likely form
+    /// applies only if it is the key of a known object and the more likely form is not.
     fn object(&self, number: u32, shrunk: bool, trace: &Trace) -> u64 {
         let readings = [self.address(number), u64::from(number)];
         let [first, second] = if shrunk { readings } else { [readings[1], readings[0]] };

@@ -184,7 +184,7 @@ impl Events {
             ids::PRINT_FORMATTED => self.print(parameters),
             ids::END_CALL => {
                 // The target may describe its operating system until the first event of the system.
-                // So the table for these ids is chosen only then.
+                // So the table for these ids is chosen at that event.
                 self.choose_kernel(at, out);
                 self.row.number(parameters.number().unwrap_or(0));
                 self.row.optional(parameters.number());
