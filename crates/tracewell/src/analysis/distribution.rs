@@ -125,8 +125,8 @@ impl Distribution {
                 // buckets, too.
                 self.values.fill_buckets();
                 for (index, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                    // Any value of a bucket is in the same bucket here, because all limits are
-                    // equal.
+                    // Both distributions have the same bucket limits, so every value of a bucket
+                    // belongs to the same bucket in this one.
                     self.values.add(limits(index).0, *count);
                 }
             }

@@ -202,9 +202,10 @@ impl Format {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the format lacks any of the options, or if an option's value is invalid.
-    /// Also returns an error if there are name files that the format cannot read, a schema file
-    /// that does not fit the format's schema, or several input files that it cannot join.
+    /// Returns an error if the format does not have one of the given options, or if an option's
+    /// value is invalid. Also returns an error if there are name files that the format cannot read,
+    /// a schema file that does not fit the format's schema, or several input files that it cannot
+    /// join.
     pub fn decoder(&self, settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
         let decoder = self.decoder_with(&settings.of_format(self.name));
         decoder.map_err(|error| settings.placed(self.name, error))

@@ -6,7 +6,8 @@ use super::{FIRST_USER, LAST_USER, SYSTEM_NAMES, UNNAMED};
 /// First word of an initialised set.
 const MARK: u64 = u64::from_le_bytes(*b"TWPXset1");
 
-/// Words of user types: one bit for the unnamed type, one for each named type.
+/// Number of words for the user types, which have one bit for the unnamed type and one for each
+/// named type.
 const USER_WORDS: usize = (LAST_USER - UNNAMED) as usize / 64 + 1;
 
 /// A set of event types. A set that is used as a filter holds the types that are *not* recorded.

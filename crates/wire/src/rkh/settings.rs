@@ -15,8 +15,8 @@ pub struct Settings {
     pub checksum: bool,
     /// Address: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_PTR`; any value but 16 acts as 32).
     pub pointer: u8,
-    /// Address of a function: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`). Configuration records do
-    /// not contain it.
+    /// Size of a function's address: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`). Configuration
+    /// records do not contain it.
     pub function: u8,
     /// Signal: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT`).
     pub signal: u8,

@@ -177,7 +177,7 @@ impl Check {
     fn find_rules(&self) -> Result<(), Failure> {
         let is_single = self.files.is_empty();
         if self.write && is_single {
-            return Err(Failure::usage("check --write: name a trace after RULES"));
+            return Err(Failure::usage("check --write: a trace must follow RULES"));
         }
         if self.write || !(is_single || small_file::is_binary(&self.rules)) {
             return Ok(());

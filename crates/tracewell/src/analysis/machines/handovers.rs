@@ -77,8 +77,8 @@ impl Handovers {
         let passed = Passed { at, context: event.row.context };
         match act {
             Act::Put { first } => {
-                // There is no space for further puts. Forgetting all of them is correct, as after
-                // lost events.
+                // There is no space for further puts. Forgetting all of them is as correct as it is
+                // after events were lost.
                 if self.puts.len() >= MAX_PUTS {
                     self.gap();
                 }

@@ -60,9 +60,9 @@ impl<T> Default for NamedRows<T> {
 
 impl<T> NamedRows<T> {
     /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row. In a
-    /// row, `name` returns the field that identifies the thing. If the thing has a name at the time
-    /// of the event, this function stores the time in this field. Look-ups then find the current
-    /// name.
+    /// row, `name` returns the field that identifies the thing. If the thing has a name when the
+    /// event occurs, this function stores the event's time in that field, so look-ups find the name
+    /// that the thing had then.
     #[inline(always)]
     pub(super) fn get(
         &mut self,

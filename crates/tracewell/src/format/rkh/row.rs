@@ -126,8 +126,8 @@ impl Rows {
         }
     }
 
-    /// Adds the row of a record whose arguments follow each other. This is rare, so the function is
-    /// not inlined.
+    /// Adds the row of a record in which each argument begins where the previous one ends. This is
+    /// rare, so the function is not inlined.
     #[inline(never)]
     fn sequence(
         &mut self,

@@ -296,8 +296,8 @@ impl Schema {
             return Err((name.span().start, message));
         }
         if known.is_empty() {
-            // Check everything that does not depend on the event itself, because the trace will
-            // define the event later.
+            // The trace will define the event later, so for now check only what does not depend on
+            // the event itself.
             let kinds = self.kinds_by_name();
             let mut unencoded = 0;
             for text in event.args.iter().flatten() {

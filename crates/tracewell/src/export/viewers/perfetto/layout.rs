@@ -427,7 +427,7 @@ fn interrupt(number: Option<u32>) -> String {
     number.map_or_else(|| "interrupt".to_owned(), |number| format!("interrupt {number}"))
 }
 
-/// Returns the ends and beginnings of interrupts that a new state of a core requires. `open`
+/// Returns which interrupts must end and which must begin when a core enters a new state. `open`
 /// contains the interrupt numbers of the open slices.
 fn nested(open: &mut Vec<Option<u32>>, state: Occupant) -> Vec<Change<'static>> {
     let (top, depth) = match state {
