@@ -103,7 +103,9 @@ pub enum SelectionError {
     #[error(transparent)]
     NoDates(#[from] NoDates),
     /// The selection for a chart names processors, but the trace does not show what ran on them.
-    #[error("processors can be selected only if the trace records what runs on them; this trace does not")]
+    #[error(
+        "processors can be selected only if the trace records what runs on them; this trace does not"
+    )]
     NoCores,
 }
 
