@@ -80,7 +80,7 @@ static void seal(uint8_t *packet, uint32_t length, uint32_t sum)
 #endif
 }
 
-/* Writes a header without length and checksum, and returns its checksum. */
+/* Writes a header except its length and checksum. Returns the checksum of the header. */
 static uint32_t header_to(uint8_t *to, uint32_t core, uint32_t number, uint32_t first, const struct lane *lane,
                           uint32_t refused)
 {
@@ -115,7 +115,7 @@ static void open_packet(struct lane *lane, uint32_t core)
     seal(lane->packet, 0, lane->sum);
 }
 
-/* Returns the ticks since the last event of a core, and stores the time of this event. */
+/* Returns the ticks since the last event of a core, and stores the present time as that of the new event. */
 static uint32_t advance(struct lane *lane)
 {
     const uint32_t now = TW_TARGET_CLOCK();
@@ -338,7 +338,7 @@ static uint32_t find_entry(uint32_t kind, uint32_t number, uint32_t part)
     return best;
 }
 
-/* Clears the entries of a task or object whose part is at least `part`. If `flags` is not 0, sets these
+/* Clears the entries of a task or object, from part number `part` on. If `flags` is not 0, sets these
  * flags in the entries instead. */
 static void drop(uint32_t kind, uint32_t number, uint32_t part, uint32_t flags)
 {
@@ -491,8 +491,8 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
     return length;
 }
 
-/* Looks for packets of a core that survived a reset in memory. Returns the number that follows the newest valid one,
- * or 0 if there is none. */
+/* Looks in the memory for valid packets of a core, which survived a reset. Returns the number of the newest one
+ * plus 1, or 0 if there is none. */
 static uint32_t next_number(uint32_t core)
 {
     uint32_t newest = 0;

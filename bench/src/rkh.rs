@@ -195,7 +195,8 @@ struct Reader {
     ticks: u64,
     /// The active object whose step is in progress; 0 for none.
     running: u32,
-    /// Unused events. Their argument lists are allocated once.
+    /// The events of a batch. The first `count` of them are in use. Their argument lists are
+    /// allocated once.
     events: Vec<Event>,
     count: usize,
     tally: Tally,

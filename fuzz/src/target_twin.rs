@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::target_script::{Script, assert_same};
 
-/// Runs a script of calls on a C recorder. The header of `harness.c` describes it.
+/// Runs a script of calls on a C recorder. The head comment of `harness.c` describes the form of a
+/// script.
 type Run = unsafe extern "C" fn(*const u8, u32, *mut u8, u32) -> u32;
 
 unsafe extern "C" {

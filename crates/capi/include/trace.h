@@ -95,8 +95,8 @@
 #define POSIX_TRACE_TRUNCATED_RECORD 1
 #define POSIX_TRACE_TRUNCATED_READ 2
 
-/* Contents for posix_trace_eventset_fill: system types that belong to no process, all system types, all
- * types. */
+/* Contents for posix_trace_eventset_fill: the system event types that belong to no process, all system event
+ * types, or all event types. */
 #define POSIX_TRACE_WOPID_EVENTS 1
 #define POSIX_TRACE_SYSTEM_EVENTS 2
 #define POSIX_TRACE_ALL_EVENTS 3
@@ -220,7 +220,8 @@ int posix_trace_create(pid_t pid, const trace_attr_t *_TRACE_RESTRICT attr,
 int posix_trace_create_withlog(pid_t pid, const trace_attr_t *_TRACE_RESTRICT attr, int file_desc,
                                trace_id_t *_TRACE_RESTRICT trid);
 /* Control an active stream: start or stop recording, remove all records, start a flush to the log, or
- * shut down the stream after a last flush. EINVAL: trid is not an active stream, or has no log to flush. */
+ * shut down the stream after a last flush. EINVAL: trid is not an active stream, or the stream has
+ * no log to flush. */
 int posix_trace_start(trace_id_t trid);
 int posix_trace_stop(trace_id_t trid);
 int posix_trace_clear(trace_id_t trid);

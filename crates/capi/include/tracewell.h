@@ -316,7 +316,7 @@
 #define TW_RKH_SIG 11
 
 /*
- Names data at an address.
+ Names a data object by its address.
  */
 #define TW_RKH_OBJECT 0
 
@@ -685,7 +685,7 @@ typedef struct tw_aix_counts {
   uint64_t discarded;
   /*
    For a circular buffer, the number of times that it wrapped; for other buffers, the number of
-   series of missed entries.
+   gaps. A gap is a series of consecutive missed entries.
    */
   uint64_t buffer_wraps;
   /*
@@ -1342,9 +1342,9 @@ int tw_trcoff(struct tw_aix *trace, const struct tw_aix_context *context, uint32
  or TW_DISCARDBUFS may be added to `channel`.
 
  Ownership: the channel owns the buffer until `tw_aix_finish`. Errors: TW_NULL,
- TW_NOT_INITIALISED, TW_OFF if the channel is not started, TW_INVALID if both flags are given,
- TW_DRAINING with TW_SERIAL until everything is drained: drain and call again. Safe in an
- interrupt if no other call on this trace can be in progress.
+ TW_NOT_INITIALISED, TW_OFF if the channel is not started, TW_INVALID if both flags are given.
+ With TW_SERIAL, the call fails with TW_DRAINING until everything is drained: drain, and call
+ again. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_trcstop(struct tw_aix *trace, const struct tw_aix_context *context, uint32_t channel);
 
@@ -1366,8 +1366,8 @@ int tw_aix_header(struct tw_aix *trace,
 
 /*
  Stores the location of the next bytes for a channel's log: a full buffer or, if the channel has
- stopped, the remaining bytes. The result is the same until `tw_aix_drained`, while recording
- continues in the other buffer.
+ stopped, the remaining bytes. Until `tw_aix_drained`, further calls store the same location.
+ Meanwhile, recording continues in the other buffer.
 
  Ownership: the channel owns the bytes; read them before `tw_aix_drained`. Errors: TW_NULL,
  TW_NOT_INITIALISED, TW_NOTHING. Safe in an interrupt if no other call on this trace can be in
@@ -1531,10 +1531,10 @@ int tw_rkh_configuration(struct tw_rkh *trace);
 /*
  Removes up to `most` of the oldest bytes, and stores their location (`rkh_trc_get_block`).
 
- The block is contiguous, so more bytes may follow: call again until the result is TW_NOTHING.
- Ownership: the bytes do not change until the next record. Errors: TW_NULL, TW_NOT_INITIALISED,
- TW_NOTHING if the buffer is empty.
- Safe in an interrupt if no other call can be in progress.
+ The bytes of a block are contiguous in memory, so one block may not contain all waiting bytes:
+ call again until the result is TW_NOTHING. Ownership: the bytes do not change until the next
+ record. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if the buffer is empty. Safe in an
+ interrupt if no other call can be in progress.
  */
 int tw_rkh_get_block(struct tw_rkh *trace, size_t most, struct tw_rkh_block *block);
 
@@ -1639,8 +1639,8 @@ int tw_rkh_arg(struct tw_rkh *trace, uint32_t value);
 int tw_rkh_text(struct tw_rkh *trace, const char *value);
 
 /*
- Writes bytes of the last argument in a record whose format the program defines: a user event
- before 2.3, or an expectation of a unit test.
+ Writes bytes of the last argument of a record whose format the program defines. Such records are
+ user events before 2.3, and expectations of unit tests.
 
  Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call
  can be in progress.
@@ -1688,9 +1688,9 @@ int tw_rkh_begin_user(struct tw_rkh *trace, uint8_t number);
 /*
  Writes the next item of a user event: one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ, _FUN, _SIG.
 
- `width` is the minimum number of characters to print, 0 to 15; addresses and signals ignore it.
- Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an interrupt if
- no other call can be in progress.
+ `width` is the minimum number of characters to print, 0 to 15; it has no effect on addresses and
+ signals. Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an
+ interrupt if no other call can be in progress.
  */
 int tw_rkh_item(struct tw_rkh *trace, uint8_t item_type, uint8_t width, uint32_t value);
 
@@ -1720,9 +1720,9 @@ int tw_rkh_item_memory(struct tw_rkh *trace, const void *bytes, uint8_t length);
  Records a name for an address or a number (`RKH_TR_FWK_...`): `kind` is TW_RKH_OBJECT to
  TW_RKH_USER_EVENT. Filters do not apply. Send the bytes before the buffer fills up.
 
- `owner` is the active object of a state; other kinds ignore it. Ownership: the name is copied.
- Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED, TW_INVALID if the dialect has no record for this
- kind. Safe in an interrupt if no other call can be in progress.
+ `owner` is the active object to which a state belongs; it has no effect on other kinds.
+ Ownership: the name is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED, TW_INVALID if the
+ dialect has no record for this kind. Safe in an interrupt if no other call can be in progress.
 
  # Safety
  * `name` must be null or null-terminated.
@@ -1826,9 +1826,9 @@ int tw_shark_get_status(struct tw_shark *trace, struct tw_shark_status *status);
 /*
  Creates a chunk (`FTrace_chunk_create`) and stores its number, which is the lowest free number.
 
- The chunk uses 48 bytes of the memory plus both areas. The call fills them with zeros. Between
- two calls the memory is an image that `tracewell` can read. Without TW_FREE the chunk can be
- neither selected nor linked.
+ The chunk uses 48 bytes plus both areas. The call fills this part of the memory with zeros.
+ Between two calls the memory is an image that `tracewell` can read. Without TW_FREE the chunk
+ can be neither selected nor linked.
 
  Ownership: the trace owns the memory until `tw_shark_chunk_delete`. Errors: TW_NULL,
  TW_NOT_INITIALISED, TW_INVALID for sizes or flags, TW_TOO_SMALL, TW_NONE_FREE. Safe in an
@@ -1977,7 +1977,7 @@ int tw_shark_disk_writer(const char *file, struct tw_shark_sender **sender);
  `HOST:PORT`. The kernel uses port 20000 at both ends. `pause_us` is the pause after each
  datagram in microseconds; the kernel pauses for 5000.
 
- Datagrams are not acknowledged: success means that the system accepted them.
+ Datagrams are not acknowledged: success means only that the system accepted them.
 
  Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, TW_INVALID for an invalid address, or
  those of the system. Not for signal handlers.

@@ -113,7 +113,7 @@ impl From<DefineError> for Code {
 #[cfg(feature = "std")]
 impl From<io::Error> for Code {
     fn from(error: io::Error) -> Self {
-        // In an error that contains the path of a file, the system's error is the source.
+        // If an error contains the path of a file, its source is the system's error.
         let source = error.get_ref().and_then(|error| error.source());
         let source = source.and_then(|source| source.downcast_ref::<io::Error>());
         let number = error.raw_os_error().or_else(|| source?.raw_os_error());

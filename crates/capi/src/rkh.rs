@@ -394,10 +394,10 @@ pub extern "C" fn tw_rkh_configuration(trace: Option<&mut tw_rkh>) -> c_int {
 
 /// Removes up to `most` of the oldest bytes, and stores their location (`rkh_trc_get_block`).
 ///
-/// The block is contiguous, so more bytes may follow: call again until the result is TW_NOTHING.
-/// Ownership: the bytes do not change until the next record. Errors: TW_NULL, TW_NOT_INITIALISED,
-/// TW_NOTHING if the buffer is empty.
-/// Safe in an interrupt if no other call can be in progress.
+/// The bytes of a block are contiguous in memory, so one block may not contain all waiting bytes:
+/// call again until the result is TW_NOTHING. Ownership: the bytes do not change until the next
+/// record. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if the buffer is empty. Safe in an
+/// interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_get_block(
     trace: Option<&mut tw_rkh>,

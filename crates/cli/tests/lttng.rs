@@ -74,7 +74,7 @@ fn compiler() -> Command {
     compiler
 }
 
-/// Returns false if something is missing that CI has.
+/// Returns false if a program or library that the test needs is missing. In CI, panics instead.
 fn is_installed() -> bool {
     let compiles = compiler().arg("-fsyntax-only").stderr(Stdio::null()).status();
     let compiles = compiles.is_ok_and(|status| status.success());

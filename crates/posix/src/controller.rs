@@ -256,7 +256,7 @@ impl Controller {
         if self.process != sys::process() || !self.stream.end() {
             return Err(Error::INVALID);
         }
-        // Stop the stream first, so that the last flush writes all its records.
+        // Stop the stream first, so that the last flush writes all records of the stream.
         self.stream.stop();
         let error =
             lock(&self.flusher).take().map_or(0, |thread| flusher::finish(&self.stream, thread));

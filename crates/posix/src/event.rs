@@ -18,8 +18,8 @@ use crate::thread::{self, Depth, ThreadState, Using};
 
 /// Records a user event into every running stream that traces this process.
 ///
-/// `address` is the address of the instruction that generated the event. `truncated` must be true
-/// if `data` is only a part of the event's data. A call with an undefined id or the id of a system
+/// `address` is the address of the instruction that generated the event. `cut` must be true if
+/// `data` is only a part of the event's data. A call with an undefined id or the id of a system
 /// event has no effect.
 ///
 /// Wait-free and async-signal-safe.
@@ -59,8 +59,8 @@ struct Arguments<'a> {
 #[inline(never)]
 fn store(local: &TracedProcess, given: Arguments<'_>) {
     let stored = thread::with_depth(local, |thread, using, level, depth| {
-        // Call `choose` before reading the clock: if no stream needs the event, it costs only a few
-        // loads.
+        // Call `choose` before reading the clock: an event that no stream needs then costs only a
+        // few loads.
         let (wanted, missed) = choose(local, using, given.id);
         if wanted != 0 {
             let stamp = level.clock.now();
@@ -163,7 +163,7 @@ impl AttachedStream {
     }
 
     /// Updates the stream's state after a packet has filled up. Does not check if the controller is
-    /// alive, because that needs a system call; [`TracedProcess`] checks it when it reads the
+    /// alive, because that needs a system call; [`TracedProcess`] checks this when it reads the
     /// registry.
     fn changed(&self, pool: &Pool<'_>, stored: bool, stamp: u64) {
         match (self.header.policy, stored) {

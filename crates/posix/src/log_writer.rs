@@ -199,7 +199,7 @@ impl LogWriter {
         self.note(written);
     }
 
-    /// Writes the block to a slot that does not contain its last copy.
+    /// Writes the block to a slot other than the slot with the block's last copy.
     fn write_slot(&mut self) -> Result<(), Errno> {
         let slot = self.slots.take();
         // A slot that has records contains the oldest block, which is overwritten now.

@@ -6,8 +6,8 @@
 //! assumed to have ended.
 //!
 //! Process ids are those shown in `/proc`. After `unshare`, a child process has another id in its
-//! own namespace, but still sees its parent's `/proc`. It uses the id that `/proc` shows, and its
-//! parent's namespace.
+//! own namespace, but still sees its parent's `/proc`. Here, such a child has the id that `/proc`
+//! shows and its parent's namespace.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -154,7 +154,8 @@ static NAMESPACE: AtomicU64 = AtomicU64::new(0);
 
 fn namespace() -> u32 {
     let own = sys::process();
-    // After a fork, the child can be in another namespace, so the cache is valid for one process.
+    // After a fork, the child can be in another namespace, so the cached value is valid for one
+    // process only.
     let (process, known) = split(NAMESPACE.load(Relaxed));
     if process == own {
         return known;
@@ -208,7 +209,7 @@ impl Stat {
     fn of_text(text: &[u8]) -> Option<Self> {
         let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
         let id = number(text.split(|byte| *byte == b' ').next()?)?;
-        // The name can contain a parenthesis, so the last one ends it.
+        // The name itself can contain parentheses, so it ends at the last one.
         let after = text.iter().rposition(|byte| *byte == b')')?;
         let mut fields = text.get(after + 2..)?.split(|byte| *byte == b' ');
         let state = *fields.next()?.first()?;

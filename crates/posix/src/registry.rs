@@ -2,9 +2,10 @@
 //! each other.
 //!
 //! Its path is `/dev/shm/tracewell-UID` unless `TRACEWELL_POSIX_DIR` specifies a different one. The
-//! directory must belong to the user, grant no access to others, and not be a symbolic link. Any
-//! user can create the default directory before its owner does; in that case, `tracewell` in the
-//! user's runtime directory is used. [`tracewell_wire::posix::area`] describes the files.
+//! directory must belong to the user, grant no access to others, and not be a symbolic link.
+//! Another user can create the default directory first. In that case, the user's processes use
+//! `tracewell` in the user's runtime directory instead. [`tracewell_wire::posix::area`] describes
+//! the files.
 
 use std::env;
 use std::ffi::{CStr, CString};
@@ -253,7 +254,7 @@ impl Registry {
     }
 
     /// Publishes the location of a stream under the first free number. The file remains locked
-    /// while the controller has it open. The lock shows processes in other spaces that the
+    /// while the controller has it open. From the lock, processes in other spaces see that the
     /// controller is alive.
     pub(crate) fn announce(&self, reference: &Reference) -> Result<(u32, OwnedFd), Errno> {
         let words = reference.words();

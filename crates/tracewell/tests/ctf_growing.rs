@@ -179,7 +179,7 @@ fn a_chunk_that_is_missing_while_it_is_moved_is_read_once() {
     assert_eq!(advance(), 6);
     fs::rename(&second, chunk("2")).unwrap();
     assert_eq!(advance(), 10);
-    // A slow rotation moves the chunk: several lists of the folder do not contain it.
+    // A slow rotation moves the chunk. For several steps, the folder does not contain it.
     fs::rename(chunk("2"), &second).unwrap();
     (0..3).for_each(|_| assert_eq!(advance(), 10));
     write_chunk(&chunk("3"), 5..6);

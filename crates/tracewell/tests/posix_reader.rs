@@ -332,8 +332,8 @@ fn a_damaged_slot_is_a_gap() {
     assert_eq!(places, [Some(slot as u64)]);
 }
 
-/// A stream's memory with each of these events in its own packet. All packets except the last are
-/// closed.
+/// A stream's memory with one packet for each of these lists of events. All packets except the last
+/// are closed.
 fn memory(packets: &[Vec<Event>]) -> Vec<u8> {
     let geometry = Geometry { packet_words: 1024, packets: packets.len() as u32 + 2, closed: 2 };
     let header = ObjectHeader {

@@ -38,9 +38,9 @@ impl Sink for Frames {
     }
 }
 
-/// Compares Tracewell with a decoder that handles one byte at a time. Tracewell does three tasks:
-/// it finds, unescapes and verifies the frames; it also decodes the events with all arguments; its
-/// sink also reads every argument.
+/// Compares Tracewell with a decoder that handles one byte at a time. Measures Tracewell in three
+/// cases: it finds, unescapes and verifies the frames; it also decodes the events with all
+/// arguments; its sink also reads every argument.
 pub(crate) fn rkh_decode(plan: &Plan) -> Result<()> {
     let (stream, frames) = rkh::stream(plan.size.min(64 << 20) as usize);
     let [mut theirs, mut cut, mut events, mut used] = [const { Vec::new() }; 4];

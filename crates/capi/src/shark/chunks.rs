@@ -91,9 +91,9 @@ impl From<ChunkStatus> for tw_shark_chunk {
 
 /// Creates a chunk (`FTrace_chunk_create`) and stores its number, which is the lowest free number.
 ///
-/// The chunk uses 48 bytes of the memory plus both areas. The call fills them with zeros. Between
-/// two calls the memory is an image that `tracewell` can read. Without TW_FREE the chunk can be
-/// neither selected nor linked.
+/// The chunk uses 48 bytes plus both areas. The call fills this part of the memory with zeros.
+/// Between two calls the memory is an image that `tracewell` can read. Without TW_FREE the chunk
+/// can be neither selected nor linked.
 ///
 /// Ownership: the trace owns the memory until `tw_shark_chunk_delete`. Errors: TW_NULL,
 /// TW_NOT_INITIALISED, TW_INVALID for sizes or flags, TW_TOO_SMALL, TW_NONE_FREE. Safe in an

@@ -87,7 +87,7 @@ pub unsafe extern "C" fn tw_shark_disk_writer(
 /// `HOST:PORT`. The kernel uses port 20000 at both ends. `pause_us` is the pause after each
 /// datagram in microseconds; the kernel pauses for 5000.
 ///
-/// Datagrams are not acknowledged: success means that the system accepted them.
+/// Datagrams are not acknowledged: success means only that the system accepted them.
 ///
 /// Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, TW_INVALID for an invalid address, or
 /// those of the system. Not for signal handlers.

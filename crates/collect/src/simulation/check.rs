@@ -97,8 +97,8 @@ impl Model {
         assert_eq!((self.shown.position, self.shown.skipped), (self.received.len(), dropped));
     }
 
-    /// Checks that a stream without gaps is decoded to the same events as the whole stream at once,
-    /// and that a stream with gaps has losses.
+    /// Checks that the view of a stream without gaps has the same events as the stream decoded as a
+    /// whole, and that the view of a stream with gaps has losses.
     pub(super) fn check_decoded(&self, settings: &Settings, shown: &Shown, counts: (u64, u64)) {
         // If there is no trace, either no format was recognised, or all bytes were dropped.
         let Some(trace) = shown.trace.as_ref().filter(|_| !shown.refused) else { return };

@@ -168,7 +168,8 @@ impl Reading {
     }
 
     /// Returns the values of the counter and the clock at the same moment. The system call reads
-    /// the counter in the first half of the interval, so 3/8 of the interval are added.
+    /// the counter in the first half of the interval, so this function estimates the moment at 3/8
+    /// of the interval.
     const fn moment(&self) -> (u64, u64) {
         (self.before.wrapping_add(self.width() / 8 * 3), self.time)
     }

@@ -89,8 +89,9 @@ pub(crate) struct ControllerState {
 /// The state of flushes in a stream with a log.
 #[derive(Debug, Default)]
 pub(crate) struct FlushState {
-    /// Numbers of requested and of completed flushes.
+    /// Number of requested flushes.
     pub(crate) wanted: u64,
+    /// Number of completed flushes.
     pub(crate) done: u64,
     pub(crate) flushing: bool,
     pub(crate) ending: bool,

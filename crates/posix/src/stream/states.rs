@@ -103,7 +103,7 @@ impl Stream {
         self.settle(&mut inner);
     }
 
-    /// Returns true if the stream remains suspended because its log is full.
+    /// Returns true if the stream must remain suspended while its log is full.
     fn log_stops(&self) -> bool {
         self.attributes.log_policy == wire::LogPolicy::UntilFull && self.has_log()
     }
@@ -237,7 +237,7 @@ impl Stream {
     }
 
     /// Removes the oldest record. When a full stream becomes empty, delivers its stop record and
-    /// restarts it.
+    /// restarts the stream.
     pub(crate) fn take(&self, inner: &mut ControllerState) -> Option<Record> {
         let pool = self.pool();
         // Limit the restarts, because a malicious process can keep the stream full.

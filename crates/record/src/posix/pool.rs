@@ -53,7 +53,7 @@ pub struct Pool<'a> {
     policy: StreamPolicy,
 }
 
-/// Numbers of packets by state.
+/// The number of packets in each state, and the packet that was closed first.
 pub(super) struct Survey {
     /// Number of closed packets.
     pub(super) closed: u32,

@@ -95,8 +95,9 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
 
     /// Assigns a name to an address or a number (`RKH_TR_FWK_...`). Filters are not applied.
     ///
-    /// `owner` is the active object that a state belongs to; other kinds of symbols ignore it. Send
-    /// the bytes before the buffer is full: the framework flushes the buffer after each symbol.
+    /// `owner` is the active object that a state belongs to; other kinds of symbols ignore it. The
+    /// caller must send the bytes before the buffer is full. (The framework flushes its buffer
+    /// after each symbol.)
     pub fn symbol(
         &mut self,
         kind: SymbolKind,

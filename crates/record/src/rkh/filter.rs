@@ -13,8 +13,8 @@
 //! not even assertions, until the program opens filters. Older versions record all events.
 //!
 //! The names are the framework's: a filter that is *on* suppresses records, and a filter that is
-//! *off* passes them. We assume that the functions of older versions treat the bit of a group as
-//! those of newer versions do.
+//! *off* passes them. We assume that the functions of older and newer versions treat the bit of a
+//! group in the same way.
 //!
 //! The recorder does not reproduce known bugs of the framework: numbers beyond the end of a table
 //! change nothing, and no event id stands for all events.

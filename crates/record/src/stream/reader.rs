@@ -57,7 +57,8 @@ pub struct LaneReader {
     packet: Option<PacketHeader>,
     /// Number of events lost in this lane before the last clear.
     cleared: u64,
-    /// Number of the first event to be read, if at least one part was read.
+    /// Number of the first event that this reader returned or will return; `None` if it is not
+    /// known yet.
     from: Option<u64>,
     /// Number of packets with invalid contents, which a correct writer cannot have stored.
     damaged: u64,

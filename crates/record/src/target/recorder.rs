@@ -33,9 +33,9 @@ pub struct Options<'a> {
     pub kernel: &'a str,
     /// True if a larger priority is more urgent.
     pub larger_is_urgent: bool,
-    /// True to keep the packets that an earlier run left in memory that survives a reset. The
-    /// memory must contain a ring with the same cores, slots and entries; otherwise the recorder
-    /// clears it.
+    /// True if the recorder must keep the packets of an earlier run, for memory that survives a
+    /// reset. The memory must contain a ring with the same cores, slots and entries; otherwise the
+    /// recorder clears the memory.
     pub keep: bool,
 }
 
@@ -108,8 +108,9 @@ pub struct Recorder<'m, C> {
     lanes: [Lane; CORES],
     clock: C,
     filter: u32,
-    /// Index of the next definition to read, and the number of its packet.
+    /// Index of the next definition to read.
     define_next: u16,
+    /// Number of the next packet of definitions.
     define_number: u32,
     /// Number of packets that were read since the definitions were repeated.
     since_repeat: u16,

@@ -125,8 +125,8 @@ impl Distribution {
                 // buckets, too.
                 self.values.fill_buckets();
                 for (index, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                    // Both distributions have the same bucket limits, so every value of a bucket
-                    // belongs to the same bucket in this one.
+                    // All distributions have the same bucket limits, so all values of a bucket of
+                    // `other` belong to one bucket of `self`.
                     self.values.add(limits(index).0, *count);
                 }
             }

@@ -36,7 +36,7 @@ pub enum Measure {
     WakeUp,
     /// Duration of a wait for an object, from the request until the task continues.
     Wait,
-    /// All waits of one task for mutexes, together.
+    /// Duration of a wait of a task for any mutex.
     MutexWait,
     /// The part of a wait for a mutex in which other tasks ran on behalf of the waiting task.
     Blocking,
@@ -117,7 +117,7 @@ pub(in crate::analysis) struct Place {
 #[derive(Clone, Debug)]
 pub(in crate::analysis) struct Distributions<S> {
     wanted: bool,
-    /// Number of ranges so far, from 1.
+    /// Number of the current range, counted from 1.
     round: u32,
     rows: Vec<Measured<S>>,
     by_subject: HashMap<(Measure, S), usize, RandomState>,

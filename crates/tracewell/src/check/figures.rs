@@ -94,7 +94,7 @@ impl Measure {
         Self::Lost,
     ];
 
-    /// Returns the word for the measure in rules.
+    /// Returns the word that rules use for the measure.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Response => "response",
@@ -203,7 +203,7 @@ impl Statistic {
         Self::Deviation,
     ];
 
-    /// Returns the word for the statistic in rules; it begins with a point.
+    /// Returns the word that rules use for the statistic; it begins with a point.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Count => ".count",

@@ -30,8 +30,8 @@ pub(super) struct Watch<'r> {
     /// Number of late triggers; they are at the start of `waiting`. Only `each` keeps them, because
     /// the next answer belongs to the oldest trigger even if it is late.
     expired: usize,
-    /// True after the statement was broken and reported. After that, only `whenever` and `each`
-    /// continue: they count the triggers without an answer in time.
+    /// True after the statement was broken. This failure has been reported. After that, only
+    /// `whenever` and `each` continue: they count the triggers without an answer in time.
     pub(super) is_broken: bool,
     /// True if too many triggers are waiting. The statement cannot count further ones.
     is_full: bool,

@@ -34,7 +34,7 @@ pub struct Check<'r> {
     runs: Vec<RuleRun<'r>>,
     /// The rate of the clock from which the alarms were computed.
     clock: (Option<Rate>, usize),
-    /// Number of failures, from the start of the list, that have their complete context.
+    /// Number of failures at the start of the list whose context is complete.
     whole: usize,
     /// The last events, at most [`BEFORE`], starting with the oldest at `oldest`.
     recent: Vec<EventCopy>,
@@ -232,7 +232,8 @@ impl<'r> RuleRun<'r> {
         }
     }
 
-    /// Passes an event to a statement. Returns a failure if the statement was not broken before.
+    /// Passes an event to a statement. Returns a failure if the event is the first that breaks the
+    /// statement.
     fn statement(
         &mut self,
         position: u32,

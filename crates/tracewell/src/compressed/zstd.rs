@@ -8,8 +8,8 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use super::gzip::skip;
 use super::source::{Broken, Source};
 
-/// Maximum window of a frame in bytes, which `zstd --ultra -22` uses. The decoder stores the whole
-/// window in memory.
+/// Maximum window of a frame in bytes. `zstd --ultra -22` uses a window of this size. The decoder
+/// stores the whole window in memory.
 const MAX_WINDOW: u64 = 128 << 20;
 
 /// The bytes of an empty last block, and a checksum.

@@ -40,7 +40,7 @@ impl Room {
     /// Counts bytes that are about to be copied.
     ///
     /// # Errors
-    /// Returns `InvalidData` if the limit is exceeded, because most of these bytes are then holes.
+    /// Returns `InvalidData` if the limit is exceeded. Most of the copied bytes are then holes.
     pub(super) fn spend(&mut self, bytes: usize) -> io::Result<()> {
         self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| {
             let message =

@@ -12,8 +12,8 @@ use super::content::{Content, RECOGNISED_BY};
 use super::{Bytes, Input, InputError, Settings};
 use crate::format::{self, Confidence, FORMATS, FolderFiles, Format, TraceFile};
 
-/// Maximum length in bytes of a file that is copied, because copying a small file costs less than
-/// mapping it. A larger file is mapped.
+/// Maximum length in bytes of a file that is copied. Larger files are mapped, but mapping a small
+/// file costs more than copying it.
 const MAX_READ: u64 = 64 * 1024;
 
 /// The files of a trace in a folder.

@@ -11,8 +11,8 @@ use crate::model::{Batch, Event, EventIds, Severity, SymbolTable, Trace};
 /// Maximum number of events in one note.
 const MAX_LISTED: usize = 10;
 
-/// The names that a user gave or selected, and the facts that show whether the events so far use
-/// them.
+/// The files with which a user named events and addresses, and facts that show whether the trace
+/// uses these names.
 #[derive(Default)]
 pub(super) struct UserNames {
     files: Vec<Arc<Extension>>,
@@ -24,8 +24,9 @@ pub(super) struct UserNames {
 }
 
 impl UserNames {
-    /// Returns the files for this format, or `None` if there are none. If all schema files are for
-    /// other formats, adds a warning.
+    /// Returns the names for this format, or `None` if the user gave none. Adds a diagnostic for
+    /// each schema file of another format: a warning if no schema file is for this format,
+    /// otherwise a note.
     pub(super) fn new(format: &Format, settings: &Settings, trace: &mut Trace) -> Option<Self> {
         let is_ours = |file: &&Arc<Extension>| file.format() == format.name;
         let mut files = settings.all_schemas(format.name);
@@ -51,7 +52,8 @@ impl UserNames {
         self.ids.get_or_insert_default();
     }
 
-    /// Stores the ids of these events, and the first address that is within a symbol.
+    /// Stores the ids of these events. Sets `has_symbol` if an argument of these events is an
+    /// address within a symbol.
     pub(super) fn note(&mut self, trace: &Trace, batch: &Batch<'_>) {
         if let Some(ids) = &mut self.ids {
             batch.events().for_each(|event| ids.insert(event.id));

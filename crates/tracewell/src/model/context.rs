@@ -185,9 +185,8 @@ impl Contexts {
         self.bindings = 0;
     }
 
-    /// Lets each key refer to the same context as in `live`. The contexts of `live` are the same,
-    /// but the last ones may be missing there. Keys that `live` does not contain yet keep their
-    /// contexts.
+    /// Lets each key refer to the same context as in `live`. `live` has the same contexts, but may
+    /// lack the last ones. Keys that `live` does not contain yet keep their contexts.
     pub(crate) fn follow(&mut self, live: &Self) {
         let behind = usize::try_from(live.bindings - self.bindings).unwrap_or(usize::MAX);
         let missed = live.rebound.len().checked_sub(behind);

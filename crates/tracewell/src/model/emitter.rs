@@ -77,7 +77,7 @@ pub struct NewEvent {
     pub cpu: u16,
     /// The context that recorded the event.
     pub context: ContextId,
-    /// Event id, an entry of the schema.
+    /// Event id; the schema has an entry for it.
     pub id: u32,
     /// Priority of the context.
     pub priority: Priority,

@@ -86,7 +86,8 @@ impl<'a> Event<'a> {
         self.trace.schema.event(self.row.id)
     }
 
-    /// Returns the meaning of the event, if it has one. The meaning may depend on the value.
+    /// Returns the meaning of the event, if it has one. The meaning may depend on the value of an
+    /// argument.
     #[inline]
     pub fn means(&self) -> Option<Means> {
         let means = self.kind().means?;

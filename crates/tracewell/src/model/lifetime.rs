@@ -1,9 +1,9 @@
 //! The lifetimes of objects, derived from the creations and deletions in a trace. A key can name
 //! several objects in turn, because the memory of a control block is reused. Creations and
 //! deletions are collected before the events are delivered, so that an event before a creation does
-//! not get the name of the later object. Each creation begins a life. Each life is assigned to an
-//! object in the source with the same key and kind, if there is one. The last life of a key is
-//! assigned first, because a source keeps the latest names. If the parameters of a creation
+//! not get the name of the later object. Each creation begins a life. If the source contains an
+//! object with the same key and kind, the life is assigned to this object. The last life of a key
+//! is assigned first, because a source keeps the latest names. If the parameters of a creation
 //! contradict the parameters of an object, the life is never assigned to that object. A life
 //! without an object has no name.
 
@@ -109,10 +109,10 @@ impl Lifetimes {
         }
     }
 
-    /// Assigns the lives to the source's objects, in the order in which the source lists them. From
-    /// the beginning of each life, the key refers to the object that is assigned to this life. If
-    /// no object is left for a life of the kind `made_up.0`, creates one with the label that
-    /// `made_up.1` returns. `from` is the tick of the first position.
+    /// Assigns the lives to the source's objects. `named` contains these objects in the order of
+    /// the source. From the beginning of each life, the key refers to the object that is assigned
+    /// to this life. If no object is left for a life of the kind `made_up.0`, creates one with the
+    /// label that `made_up.1` returns. `from` is the tick of the first position.
     pub fn settle(
         mut self,
         schema: &Schema,
@@ -153,8 +153,8 @@ impl Lifetimes {
             }
         }
         // If several objects have the same key at the beginning, the last binding of this key
-        // applies. So the binding of a living object comes last. Of several living objects, the
-        // binding of the one that the source lists first comes last.
+        // applies. So the binding of a living object comes last. If several objects are alive, the
+        // last binding is that of the object that the source lists first.
         let rank = |(binding, _): &(KeyBinding, Option<u64>)| {
             let object = binding.object.filter(|_| binding.place.is_none());
             let alive =

@@ -29,7 +29,7 @@ pub struct Lifetime {
 pub struct Object {
     /// The recorded address or other key.
     pub key: u64,
-    /// Type code of the dialect, an entry of the schema.
+    /// Type code in the dialect; the schema has an entry for it.
     pub kind: u32,
     /// The recorded name, in an unspecified encoding; possibly empty.
     pub name: Vec<u8>,

@@ -8,7 +8,7 @@ use crate::model::{Columns, Sink, Slices, Trace};
 use crate::select::{Listing, Selection};
 use crate::text::{TextBuffer, TextBuffers, write_in_order};
 
-/// The reports of the threads. They are kept between calls, because they contain the kept texts.
+/// The reports of the threads. They are kept between calls, because they contain cached texts.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     parts: Vec<Part>,

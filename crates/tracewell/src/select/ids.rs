@@ -7,8 +7,8 @@ use crate::model::schema::Schema;
 
 /// An id of three or four hexadecimal digits, or a prefix of ids: `134`, `1340`, `1*`, `13`.
 ///
-/// As in all of AIX trace, three digits stand for four digits with a zero at the end. Two digits
-/// mean the sixteen ids that begin with them: `13` is `130` to `13F`, as in AIX's trcrpt.
+/// As everywhere in AIX trace, three digits stand for four digits with a zero at the end. Two
+/// digits mean the sixteen ids that begin with them: `13` is `130` to `13F`, as in AIX's trcrpt.
 ///
 /// ```
 /// use tracewell::select::IdPattern;

@@ -91,7 +91,7 @@ pub struct Selection {
     pub skip: u64,
 }
 
-/// Error for a selection that needs data missing from the trace.
+/// Error for a selection that needs data that the trace does not contain.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SelectionError {
     /// The selection contains times, but the trace's clock has no known rate.

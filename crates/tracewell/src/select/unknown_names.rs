@@ -121,9 +121,9 @@ impl Selection {
     }
 
     /// Returns a warning about the selected events that the schema knows but the trace does not
-    /// contain. Returns `None` if only a part of the trace was read. If any event in a list of ids,
-    /// such as a group, occurs, the warning names nothing in this list. For traces of AIX, returns
-    /// `None`, because a program can record any id there.
+    /// contain. Returns `None` if only a part of the trace was read. Names the events of a list of
+    /// ids, such as a group, only if none of them occurs. For traces of AIX, returns `None`,
+    /// because a program can record any id there.
     fn never_occurred(&self, trace: &Trace) -> Option<String> {
         let (schema, occurred) = (&trace.schema, trace.ids.as_ref()?);
         if schema.ids_are_hooks() || occurred.has_larger() || trace.events == 0 {
@@ -183,7 +183,7 @@ fn known_contexts<'t>(names: impl Iterator<Item = &'t str>) -> String {
 /// Returns true if an event of the schema has this name. Any number may be an id.
 pub(crate) fn has_event(wanted: &str, schema: &Schema) -> bool {
     let mut events = schema.events().chain(schema.ranges());
-    // Names of unknown ids consist of a common name and any number.
+    // The name of an unknown id consists of a common name and the id, which can be any number.
     is_number(wanted)
         || events.any(|event| is_event(wanted, schema, event.id))
         || is_event(wanted, schema, u32::MAX)

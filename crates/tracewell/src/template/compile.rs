@@ -111,7 +111,7 @@ impl Compiler {
             // A label with `@` is shown only in lists.
             self.pending = format!("{} ", shown_lines(&label.value));
         }
-        // Templates that call this one begin here, after the label.
+        // If another template calls this one, execution begins here, after the label.
         let body = self.here();
         self.items(&stanza.body);
         self.emit(Operation::Return);

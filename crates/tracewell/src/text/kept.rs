@@ -264,7 +264,7 @@ mod tests {
         for number in 0..2 * PERIOD {
             assert_eq!(kept(&mut changing, number), None);
             changing.keep(number, &text_of(number));
-            // Two of three numbers are kept.
+            // Two of every three numbers are in the cache.
             for number in [number, 3, 3] {
                 if kept(&mut mixed, number).is_none() {
                     mixed.keep(number, &text_of(number));

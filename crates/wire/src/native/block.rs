@@ -36,7 +36,7 @@ pub use crate::frame::{HEAD, MAX_LEN};
 /// The kind of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Describes the log; its first block.
+    /// Describes the log. This is the first block of every log.
     Start,
     /// Defines an event type.
     Type,
@@ -128,8 +128,8 @@ pub fn find(bytes: &[u8]) -> Lookup<'_> {
 
 /// Writes the header of a block, including the checksum. The body must already be in place.
 ///
-/// Returns `None` if the block is shorter than a header, longer than [`MAX_LEN`], or if its length
-/// is not a multiple of 8.
+/// Returns `None` if the block is shorter than a header or longer than [`MAX_LEN`], or if its
+/// length is not a multiple of 8.
 pub fn seal(block: &mut [u8], kind: Kind, number: u64) -> Option<()> {
     frame::seal(block, MAGIC, kind.code(), number)
 }

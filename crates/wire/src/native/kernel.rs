@@ -86,7 +86,7 @@ pub fn write_event_type(event: &Described, out: &mut impl Write) -> fmt::Result 
 }
 
 /// Returns the event of an event type, or `None` if this is not an event of a kernel. The fields
-/// must be the same as [`write_event_type`] writes.
+/// must be those that [`write_event_type`] writes.
 pub fn event_of(text: &EventTypeText<'_>) -> Option<&'static Described> {
     let event = Described::named(text.name).filter(|_| text.family == FAMILY)?;
     let mut fields = text.fields();

@@ -10,7 +10,7 @@
 //! | 2 | start time of the process, as in `/proc/PID/stat` |
 //! | 3 | nonce of its name space; 0 while it has none |
 //! | 8 | generation: incremented when a slot changes |
-//! | 16 to 79 | slot `n`: nonce of the stream of file `s.n`; 0 if it does not trace the process |
+//! | 16 to 79 | slot `n`: nonce of the stream of file `s.n` if it traces the process, else 0 |
 //!
 //! Only the controller that owns the reference file `s.n` stores slot `n`.
 //!

@@ -38,7 +38,7 @@ pub const VERSION: u32 = 2;
 /// The kind of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Describes the log; its first block.
+    /// Describes the log. This is the first block of every log.
     Header,
     /// Names an event type.
     Name,

@@ -12,7 +12,8 @@
 //! | 6, 7 | the controller: process and start time, as in an [area](super::area) |
 //! | 8 | nanoseconds per tick of the processor's counter, times 2^32; 0 if the counter is unused |
 //! | 9 | nonce of the name space |
-//! | 12 | cutoff: 0, but during the reader's second pass the latest timestamp of the first pass |
+//! | 12 | cutoff: in the reader's second pass, the latest timestamp of the first pass; otherwise 0
+//! |
 //! | 16 | state: 0 suspended, 1 running, 2 suspended because it is full |
 //! | 17 | time when the stream became full; 0 if it did not |
 //! | 18 | time of the first event lost after the stream became full; 0 if there is none |
@@ -264,7 +265,7 @@ impl Geometry {
 pub struct ObjectHeader {
     /// A number that no other stream has.
     pub nonce: u64,
-    /// Sizes of its parts.
+    /// Sizes of the stream's parts.
     pub geometry: Geometry,
     /// Policy for a full stream.
     pub policy: StreamPolicy,

@@ -61,7 +61,7 @@ pub const fn code(id: u32, width: u8, has_groups: bool) -> Option<u8> {
     }
 }
 
-/// Returns the id with `width` bytes for a code. This is the inverse of [`code`].
+/// Returns the id that has the given code and `width` bytes. This is the inverse of [`code`].
 #[inline]
 pub const fn id(code: u8, width: u8, has_groups: bool) -> u32 {
     let (group, number) = ((code >> NUMBER_BITS) as u32, (code & 31) as u32);

@@ -24,7 +24,7 @@
 //! | `configuration` | the three forms of the configuration record |
 //! | `symbol` | the arguments of records that name things |
 //! | `item` | the items of user events |
-//! | `ids` | event ids, and the code of each, which does not depend on its width |
+//! | `ids` | event ids and their codes, which are the same for ids of all widths |
 //! | `events` | the events of each dialect and their arguments, generated from `schemas/rkh.toml` |
 //!
 //! The reader (`tracewell::format::rkh`) detects losses and interprets timestamps. The recorder

@@ -69,8 +69,8 @@ impl<'a> Symbol<'a> {
         self.name.strip_prefix(b"&").unwrap_or(self.name)
     }
 
-    /// Writes the arguments with an owner of `pointer` bytes and a key of `key_bytes`. Returns
-    /// their length, or `None` if `out` is too short or the name contains a zero.
+    /// Writes the arguments with an owner of `pointer` bytes and a key of `key_bytes` bytes.
+    /// Returns their length, or `None` if `out` is too short or the name contains a zero.
     pub fn write(&self, pointer: u8, key_bytes: u8, out: &mut [u8]) -> Option<usize> {
         if self.name.contains(&0) {
             return None;

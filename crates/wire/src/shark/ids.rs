@@ -1,4 +1,5 @@
-//! Event codes with special rules, families, flags of chunks, and contexts.
+//! The event codes that have special rules, the families of codes, the flags of chunks, and the
+//! contexts.
 //!
 //! `schemas/shark.toml` lists all codes with names and arguments. The low nibble of a code is its
 //! family, the high nibble its number within the family. Codes with the high nibble 0xF are filter

@@ -6,7 +6,7 @@ use super::{Fault, MAX_PAYLOAD, TextOrder, number, text};
 /// The properties of a stream that its packets do not contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Form {
-    /// The byte order of the lengths of long strings.
+    /// The order of the two bytes in the length of a long text.
     pub texts: TextOrder,
     /// True if the ids contain the number of the core, as Espressif's tools wrote them from 2020 to
     /// 2024. The number is bit 6 of a one-byte id, or bit 6 of the second byte of a two-byte id.
@@ -82,10 +82,10 @@ impl<'a> Packet<'a> {
     }
 
     /// Checks that the known parameters of an event fit into the length of the packet. Returns the
-    /// number of bytes after them: newer recorders may append parameters.
+    /// number of bytes after these parameters, because newer recorders may append further ones.
     ///
     /// # Errors
-    /// Returns [`Fault::ShortPayload`] if they do not fit.
+    /// Returns [`Fault::ShortPayload`] if the known parameters do not fit.
     #[inline]
     pub fn check(&self, order: TextOrder) -> Result<usize, Fault> {
         if self.id < ids::INIT || self.id > ids::EXTENDED {
@@ -184,7 +184,7 @@ fn read_id(bytes: &[u8], form: Form) -> Result<(u32, u8, usize), Fault> {
 pub struct Parameters<'a> {
     /// The parameters that have not been read.
     pub rest: &'a [u8],
-    /// The byte order of the lengths of long strings.
+    /// The order of the two bytes in the length of a long text.
     pub order: TextOrder,
 }
 

@@ -1,7 +1,7 @@
 //! Short packets: an id of one byte, at most two numbers, and no length. Most packets of a stream
 //! are short. Reading them this way needs no slice for each parameter.
 //!
-//! [`Packet::read`](super::Packet::read) reads all packets. `Packet` also finds the faults.
+//! [`Packet::read`](super::Packet::read) reads all packets and reports their faults.
 
 use super::ids::SHAPES;
 use super::number;

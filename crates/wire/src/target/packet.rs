@@ -5,8 +5,8 @@
 //! | 0 | 2 | the bytes `F4 9B`, which begin every packet |
 //! | 2 | 1 | version: 1 |
 //! | 3 | 1 | core: 0 to 31, or 255 for definitions |
-//! | 4 | 4 | number of the packet in its core, from 0; wraps |
-//! | 8 | 4 | number of the first event in its core, from 0; counts refused events too; wraps |
+//! | 4 | 4 | number of the packet among all packets of its core, from 0; wraps |
+//! | 8 | 4 | number of the first event among all events of its core, from 0; refused events count, too; wraps |
 //! | 12 | 8 | time of the first event, in ticks |
 //! | 20 | 2 | events that the recorder refused between the previous packet and this one; at most 65,535 |
 //! | 22 | 1 | session: number of restarts that the memory of the recorder survived; wraps |
@@ -18,7 +18,7 @@
 //! checksum does not cover the length itself, but a wrong length makes the checksum cover the wrong
 //! bytes. A recorder can therefore continue the checksum with each event, and store the length and
 //! the checksum together as one word of 32 bits. So the packet in RAM is valid after each event,
-//! even while it is incomplete.
+//! even if further events follow.
 
 use super::{DEFINITIONS, MAX_CORES, VERSION, u16_at, u32_at};
 
@@ -54,7 +54,7 @@ pub const CHECKED: usize = 24;
 pub struct Header {
     /// The core, or 255 for definitions.
     pub core: u8,
-    /// Number of the packet in its core.
+    /// Number of the packet among all packets of its core.
     pub number: u32,
     /// Number of the first event among all events of its core.
     pub first: u32,

@@ -137,7 +137,7 @@ enum OutputForm {
 /// The message if no rule was decided.
 const NOTHING_DECIDED: &str = "none of the rules was decided: the traces lack what the rules name";
 
-/// The results that occurred among the verdicts of a command.
+/// The kinds of verdicts that occurred in a command. A field is true if its kind occurred.
 #[derive(Debug, Default)]
 struct Tally {
     /// A rule failed.

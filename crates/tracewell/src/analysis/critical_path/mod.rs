@@ -175,8 +175,9 @@ impl Explainer {
     }
 }
 
-/// Explains a response or a wait of a trace with these tracks. If the question asks for a task's
-/// longest response or wait, this must end within `range`, in ticks.
+/// Explains a response or a wait. `tracks` contains the tracks of the trace. If the question asks
+/// for the longest response or wait of a task, only responses and waits that end within `range` (in
+/// ticks) are candidates.
 ///
 /// # Errors
 /// Returns an error if the trace does not show which context is running, or does not contain the

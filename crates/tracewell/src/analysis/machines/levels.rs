@@ -1,7 +1,8 @@
 //! Determines the fill levels of queues and pools over time.
 //!
-//! Events contain the level before a call. They do not show whether the call succeeded. If an event
-//! contains the number of free items and the capacity is known, the level is their difference.
+//! The events of some systems contain the level before a call, and do not show whether the call
+//! succeeded. If an event contains the number of free items and the capacity is known, the level is
+//! their difference.
 //!
 //! A receive that finds its queue empty takes no message at that time. It waits for one, or fails.
 //! If a message is sent and the level stays the same, the waiting receive took it.
@@ -63,8 +64,8 @@ const MAX_SAMPLES: usize = 1 << 20;
 pub(super) struct Effect {
     object: Role,
     change: Change,
-    /// True if the event adds an item, removes one, or is refused one. If a receive shows the level
-    /// before it, `takes` is false and [`Level::serve`] counts the receive.
+    /// True if the event adds an item, removes an item, or reports that an item was refused. If a
+    /// receive shows the level before it, `takes` is false and [`Level::serve`] counts the receive.
     puts: bool,
     takes: bool,
     refuses: bool,
@@ -151,7 +152,7 @@ impl Effect {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Levels {
     rows: NamedRows<Level>,
-    /// Number of rows for which `samples` was computed.
+    /// Number of rows from which `samples` was computed.
     shared_by: usize,
     /// Maximum number of samples per object.
     samples: usize,
@@ -213,7 +214,7 @@ impl Levels {
         moments: &mut impl MachineMoments,
     ) {
         let Some(object) = sight.object() else { return };
-        // Computed first, because the limit depends on the number of rows before this event.
+        // Compute the limit first, because it depends on the number of rows before this event.
         let samples = self.share_samples();
         let Some(row) = self.row(sight.event.trace, object) else { return };
         row.is_owner = row.is_owner || is_owner(sight, object);
@@ -371,7 +372,7 @@ impl Level {
         }
     }
 
-    /// Handles missing events, which may have served the waiting receives.
+    /// Handles missing events. The waiting receives may have got their messages in the meantime.
     fn cut(&mut self) {
         (self.unserved, self.sent_at) = (0, None);
     }

@@ -90,7 +90,7 @@ pub struct Machines<M = ()> {
     states: States,
     levels: Levels,
     timers: Timers,
-    /// The last event before the current batch or, within the batch, the latest event at which the
+    /// The last event before the current batch, or the latest event of the batch at which the
     /// system started.
     last: Position,
     /// The tick after the range of the figures; `None` for the end of the trace.
@@ -106,8 +106,8 @@ pub struct Figures {
     pub more_transitions: u64,
     /// Messages per sender, receiver and signal, in the order of the first message.
     pub flows: Vec<MessageFlow>,
-    /// The first messages, in the order in which they were posted, or taken if their posts are
-    /// unknown.
+    /// The first messages, in the order of their posts. If the post of a message is unknown, its
+    /// get determines its place.
     pub messages: Vec<Message>,
     /// Number of further messages.
     pub more_messages: u64,

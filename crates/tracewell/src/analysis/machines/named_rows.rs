@@ -1,8 +1,8 @@
 //! Rows of the things to which events refer, such as queues and machines.
 //!
 //! Events refer to the same few things again and again, and most keys have only one name in the
-//! whole trace. So a slot usually contains the row for a key. A new search for the name in the
-//! trace is necessary only after the objects have changed.
+//! whole trace. So the row of a key is usually in the key's slot. The name must be looked up again
+//! only after the objects have changed.
 
 use super::Rows;
 use super::sight::Named;

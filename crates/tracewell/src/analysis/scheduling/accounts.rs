@@ -29,7 +29,7 @@ pub(super) struct Accounts {
     unattributed: u64,
 }
 
-/// The parts of an interval, in ticks, from the point of view of one task, with all other tasks in
+/// The parts of an interval, in ticks, from the point of view of one task. All other tasks are in
 /// one sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Split {
@@ -90,7 +90,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Returns the ticks in which other tasks ran, except on behalf of this task.
+    /// Returns the ticks in which other tasks ran, but not on behalf of this task.
     pub fn interference(&self) -> u64 {
         total(self.others.iter().map(|(_, ticks)| *ticks))
     }

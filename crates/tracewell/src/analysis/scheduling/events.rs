@@ -129,7 +129,7 @@ impl<M: Moments> Scheduling<M> {
         self.charge_until(trace, cpu, step.ticks);
     }
 
-    /// Charges the part of the time up to the previous event that the fast paths have not charged.
+    /// Charges the time that the fast paths have not charged, up to the previous event.
     pub(super) fn settle(&mut self, trace: &Trace) {
         if self.cores.len() == 1 {
             self.charge_until(trace, 0, self.gaps.before.ticks);

@@ -132,8 +132,8 @@ pub struct Figures {
     pub longest_waits: Vec<Waited>,
     /// For each wanted pair of marks, the times of each task.
     pub passages: Vec<(Mark, Mark, Vec<Passage>)>,
-    /// If the caller wants them: the distributions of all times, in the order in which they
-    /// received their first times.
+    /// The distributions of all times, if the caller wants them. They are in the order in which
+    /// their first times were added.
     pub distributions: Vec<Measured<Subject>>,
     /// Number of measured times that are in no distribution, because there are too many
     /// distributions.

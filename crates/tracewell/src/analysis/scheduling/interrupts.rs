@@ -1,6 +1,6 @@
 //! Measures the time in interrupts. A bracket is the time between the entry into an interrupt
 //! handler and the exit from this handler. The total is the time in the outermost brackets. The
-//! time of a source excludes nested interrupts.
+//! time of an interrupt source excludes the interrupts that are nested in its brackets.
 //!
 //! For windows of given lengths ([`WINDOWS`]), this module finds the maximum time in interrupts.
 //! This is the longest time for which interrupts can delay a task in such a window.

@@ -115,8 +115,8 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// Returns the change in the form for consumers of moments. Returns `None` for a start, because
-    /// these consumers receive no starts.
+    /// Returns the change in the form that consumers of moments receive. Returns `None` for a
+    /// start, because they receive no starts.
     pub(super) const fn moment(self) -> Option<JobChange> {
         match self {
             Self::Released => Some(JobChange::Released),

@@ -215,8 +215,8 @@ impl Requests {
         *self.last.at(cpu) = None;
     }
 
-    /// Counts the request or the unlock that an event contains. Returns the request of the event,
-    /// or `None` if the event repeats a request.
+    /// Counts the request or the unlock that an event contains. Returns `None` if the event repeats
+    /// a request. Otherwise, returns the request of the event, if there is one.
     fn asked(
         &mut self,
         step: &Step,
@@ -338,7 +338,7 @@ impl Requests {
         *self.waiting.at(asked.task) = Some(request);
     }
 
-    /// Returns a blocked request with the owner of the requested object.
+    /// Returns the request as a blocked request, with the owner of the requested object.
     fn owned(&mut self, asked: Asked, step: &Step, accounts: &Accounts) -> Request {
         let inverted = Inverted::default();
         let request = Request { asked, owner: None, owner_ran: None, inverted };

@@ -27,8 +27,8 @@ pub(super) struct Recorder {
 
 impl<M: Moments> Scheduling<M> {
     /// Returns the recorder of an event if the event shows nothing new about this recorder. `run`
-    /// is the first row that is still to be counted. If another context recorded the earlier rows,
-    /// counts these rows.
+    /// is the first row that is still to be counted. If the recorder or its priority changes at
+    /// this row, counts the rows before it and sets `run` to it.
     #[inline(always)]
     pub(super) fn recorder(
         &mut self,

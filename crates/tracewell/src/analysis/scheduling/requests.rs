@@ -68,7 +68,7 @@ impl Asked {
 }
 
 impl Request {
-    /// Returns the wait for consumers of moments.
+    /// Returns this wait in the form that consumers of moments receive.
     pub(super) fn wait(&self) -> Wait {
         let Asked { task, key, kind, is_mutex, from, .. } = self.asked;
         Wait { task, key, kind, is_mutex, owner: self.owner, from }

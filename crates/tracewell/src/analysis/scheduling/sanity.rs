@@ -42,7 +42,7 @@ impl Sanity {
         self.last
     }
 
-    /// Handles events that do not go back in time. The last one has this time.
+    /// Handles events that do not go back in time. `ticks` is the time of the last of them.
     #[inline(always)]
     pub(super) fn pass_until(&mut self, ticks: u64) {
         self.last = ticks;

@@ -43,8 +43,8 @@ pub struct Server {
     pub used_reclaimed: u64,
     /// Times in ticks from an exhaustion to the next replenishment, if the trace shows both.
     pub without_budget: Range,
-    /// Beginning and end, in ticks, of each interval in which the budget was exhausted, if
-    /// requested.
+    /// The intervals in which the budget was exhausted, if requested: the beginning and the end of
+    /// each, in ticks.
     pub without: Vec<(u64, u64)>,
     /// Ticks for which the served task ran.
     pub supplied: u64,
@@ -187,8 +187,8 @@ pub(super) struct Budgets {
     by_key: HashMap<u64, usize, RandomState>,
     /// The server of each task. A task has at most one server.
     by_task: HashMap<ContextId, usize, RandomState>,
-    /// The task that the previous event activated; `None` if a server that became active just
-    /// before the activation serves this task.
+    /// The task that the previous event activated, unless a server that became active just before
+    /// the activation serves this task.
     activated: Option<ContextId>,
     /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
@@ -360,7 +360,8 @@ impl Budgets {
         }
     }
 
-    /// Returns the task of the server to which an event refers.
+    /// Returns the task of the server whose budget is exhausted according to an event; `None` for
+    /// other events.
     pub(super) fn task_of(&self, step: &Step) -> Option<ContextId> {
         if step.meaning != Some(Meaning::BudgetExhausted) {
             return None;

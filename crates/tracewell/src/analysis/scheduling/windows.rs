@@ -14,8 +14,7 @@ use std::collections::VecDeque;
 /// Lengths of windows, in nanoseconds.
 pub const WINDOWS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
 
-/// When there are this many intervals, the intervals that no window needs are removed for the first
-/// time.
+/// Number of intervals at which the unneeded ones are removed for the first time.
 const FIRST_REMOVAL: usize = 1024;
 
 /// A busy interval.

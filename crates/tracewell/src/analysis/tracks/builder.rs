@@ -358,7 +358,7 @@ impl Moments for Builder {
             events: loss.and_then(|loss| loss.events),
             cause: loss.map(|loss| loss.cause),
         });
-        // No state before the gap is certain after it.
+        // After the gap, no earlier state is certain.
         self.contexts.gap(from);
         self.jobs.gap();
         self.locks.gap(from);

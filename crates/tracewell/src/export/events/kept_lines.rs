@@ -61,7 +61,7 @@ struct KeptEvent {
 }
 
 /// Maximum length of a line in bytes: keys and numbers, the texts of context and event id, and the
-/// arguments with their detail, which a line can contain twice.
+/// arguments with their detail. A line can contain the arguments twice.
 const MAX_LENGTH: usize = 8 * Reservation::NUMBER + 4 * WideText::MAX_LEN + ARGUMENTS;
 const ARGUMENTS: usize = 2 * MAX_NUMBERS * WideText::MAX_LEN;
 const _: () = assert!(MAX_LENGTH <= MAX_LINE);

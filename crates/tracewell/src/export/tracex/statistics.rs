@@ -15,7 +15,7 @@ use super::trace::{INITIALIZATION, INTERRUPT, Trace};
 pub struct Statistics {
     /// Number of changes of the context that runs next.
     pub context_switches: u64,
-    /// Events for resumptions and time slices that change the running context.
+    /// Number of events for a resumption or a time slice that change the running context.
     pub preemptions: u64,
     /// Time slices, as TraceX counts them.
     pub time_slices: u64,

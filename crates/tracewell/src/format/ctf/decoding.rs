@@ -1,6 +1,6 @@
-//! The state of decoding a trace. It delivers the events of the trace's streams in order of time,
-//! with gaps and warnings. `decoder` creates it for files that are complete, `growing` for files
-//! that grow.
+//! Decodes a trace: delivers the events of its streams in order of time, with gaps and warnings.
+//! `decoder` creates a [`Decoding`] for files that are complete, and `growing` creates one for
+//! files that grow.
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ pub(super) struct Decoding<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) files: &'a [TraceFile],
     pub(super) rows: Rows,
-    /// The identity of each stream, and the file in which it continued, if the files grow.
+    /// The identity of each stream and, if the files grow, the file in which the stream continued.
     pub(super) keys: Vec<(StreamKey, CurrentFile)>,
 }
 

@@ -1,9 +1,10 @@
 //! Reads events whose fields are numbers, texts and arrays of numbers, as in most events of LTTng.
 //! Each field has a slot of its own.
 //!
-//! A [`DirectEvent`] is made of the event's program and fills the same row. It needs no registers,
-//! because it finds the lengths of arrays in the row, and no descriptions of fields. So it needs
-//! fewer instructions than the program. See `slots` for events of numbers only.
+//! A [`DirectEvent`] is made from the event's program and fills the same row. It needs no
+//! descriptions of fields. It also needs no registers, because it finds the lengths of arrays in
+//! the row. So it needs fewer instructions than the program. See `slots` for events of numbers
+//! only.
 
 use super::bits::Form;
 use super::classes::Encoding;

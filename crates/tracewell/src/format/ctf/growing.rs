@@ -229,7 +229,7 @@ impl Kept {
     fn pause(&mut self, decoding: Decoding<'_>) {
         let Decoding { reader, files, rows, keys } = decoding;
         let Rows { threads, contexts, rest } = rows;
-        // If the time is not limited, no packet can be late.
+        // If the waiting time has no limit, no packet can be late.
         let first = reader.earliest().and_then(|index| reader.streams.get(index));
         if let (Some(stream), true) = (first, self.wait.is_some()) {
             self.delivered = self.delivered.max(stream.stamp());

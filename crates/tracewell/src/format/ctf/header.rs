@@ -190,7 +190,8 @@ impl QuickNumber {
 }
 
 impl QuickHeader {
-    /// Forgets the register of the selector, because no field after the header refers to it.
+    /// Forgets the register of the selector unless fields after the header refer to it. `is_read`
+    /// returns true if they refer to a register.
     pub(super) fn forget_register(&mut self, is_read: impl Fn(u32) -> bool) {
         self.register = self.register.filter(|register| is_read(*register));
     }

@@ -147,8 +147,8 @@ pub(super) fn read<'a>(
     })
 }
 
-/// Returns the identifier of the trace and the identifier's offset in a packet, if the identifier
-/// follows the magic number. Returns `None` for other packets.
+/// Returns the identifier of the trace and its offset in a packet. Returns `None` if the header of
+/// packets has no identifier after the magic number.
 fn identifier(layout: &Layout) -> Option<([u8; 16], usize)> {
     let header = layout.metadata.packet_header.as_ref()?;
     match header.members.get(1).map(|member| &member.class) {

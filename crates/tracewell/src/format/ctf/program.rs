@@ -13,9 +13,9 @@ use super::classes::{Encoding, Integer, Role};
 use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault, FaultKind, end_of_text};
 
-/// Maximum number of array elements of zero bits in a packet. For each bit of the packet before the
-/// element, one more such element is allowed. Such elements take time and memory, but occupy no
-/// bytes of the file.
+/// Maximum number of array elements of zero bits in a packet. The limit is higher by 1 for each bit
+/// of the packet before the element. Such elements take time and memory, but occupy no bytes of the
+/// file.
 const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
 
 /// The kind of a field that contains fields.
@@ -351,8 +351,8 @@ pub(super) struct Program {
     pub(super) cases: Vec<Case>,
     pub(super) fixed: Vec<FixedField>,
     pub(super) slots: Vec<SlotNumber>,
-    /// Registers for fields in a choice. They are cleared first, because a run does not always
-    /// store them.
+    /// Registers for fields in a choice. The program clears them first, because it stores only the
+    /// fields of the selected option.
     pub(super) cleared: Vec<u32>,
 }
 

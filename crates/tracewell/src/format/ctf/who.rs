@@ -1,4 +1,4 @@
-//! Determines from the fields of an event which thread or interrupt recorded it.
+//! Uses the fields of an event to find the thread or interrupt that recorded the event.
 //!
 //! | fields | context |
 //! |---|---|
@@ -286,8 +286,8 @@ impl Threads {
         &mut self.cpus[cpu]
     }
 
-    /// Handles the beginning or the end of an interrupt and returns its context. Returns `None` if
-    /// an interrupt ends whose beginning is not known.
+    /// Handles the beginning or the end of an interrupt and returns its context. Returns `None` at
+    /// the end of an interrupt if its beginning is not known.
     fn interrupt(
         &mut self,
         interrupt: &Interrupt,

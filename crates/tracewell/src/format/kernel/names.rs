@@ -36,8 +36,8 @@ pub(in crate::format) struct Names {
 }
 
 /// Returns the context key of a task or an interrupt. Analyses find a task by the number in an
-/// event's argument. In a native stream, the upper 32 bits of a thread's key contain the id of its
-/// process, which is at most 2^22.
+/// event's argument. In a native stream, the upper 32 bits of a thread's key contain a process id,
+/// which is at most 2^22.
 const fn key(kind: DefinitionKind, number: u32) -> u64 {
     match kind {
         DefinitionKind::Interrupt => 1 << 55 | number as u64,

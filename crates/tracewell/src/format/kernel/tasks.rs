@@ -60,7 +60,7 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// Returns the task with a number. Adds it if it is new.
+    /// Returns the task that has this number. Adds the task if it is new.
     pub(super) fn at(&mut self, number: u32, names: &Names, trace: &mut Trace) -> &mut Task {
         let gaps = self.gaps;
         let task = self.known.entry(number).or_insert_with(|| Task {

@@ -15,8 +15,8 @@ use crate::model::{
     Trace,
 };
 
-/// Number that is added to the ids of the vocabulary. The ids of a stream's own event types are
-/// smaller.
+/// Number that is added to the ids of the vocabulary. It is larger than the ids of a stream's own
+/// event types.
 const BASE: u32 = 0x1000;
 
 /// An event type of a kernel.
@@ -36,8 +36,8 @@ pub(super) struct KernelEvents {
     types: Vec<Option<Known>>,
     /// The tasks and objects that have a name.
     named: Vec<(DefinitionKind, u32)>,
-    /// The old and the new context of each thread whose context was added before the kernel's first
-    /// event type.
+    /// The old and the new context of each thread whose context was replaced, because it was added
+    /// before the kernel's first event type.
     replaced: Vec<(ContextId, ContextId)>,
 }
 
@@ -154,7 +154,7 @@ impl KernelEvents {
         let Some(row) = self.kernel.take(event, out.trace) else {
             return Flow::Continue(());
         };
-        // The payload contains the text after the core.
+        // In the payload, the text follows the field `core`.
         if id == ids::TEXT {
             out.buffer.payloads.extend_from_slice(payload.get(WORD..).unwrap_or_default());
         } else {

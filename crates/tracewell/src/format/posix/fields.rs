@@ -111,11 +111,12 @@ pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), S
     Err(format!("expected {expected}, found 'as {encoding}'"))
 }
 
-/// Checks the kind of an argument without an encoding. `number` is the number of the argument among
-/// those without an encoding, from 0. Argument number 0 contains the whole data.
+/// Checks the kind of an argument without an encoding. `number` is the number of arguments without
+/// an encoding that precede this argument. The first argument without an encoding contains the
+/// whole data.
 ///
 /// # Errors
-/// Returns a message if argument number 0 has a name but is neither text nor bytes.
+/// Returns a message if `number` is 0, and the argument has a name but is neither text nor bytes.
 pub(super) fn check_unencoded(number: usize, kind: Option<ArgumentKind>) -> Result<(), String> {
     match kind {
         Some(ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::Unnamed) => Ok(()),
@@ -146,7 +147,7 @@ pub(super) enum FieldValue {
 }
 
 /// Returns the value of each argument that is a field of the event's data. The value is `None` if
-/// the field is after the end of the data.
+/// the data ends before the field does.
 pub(super) fn values<'d>(
     event: &'d EventType,
     data: &'d [u8],

@@ -116,7 +116,7 @@ fn recognise(start: &[u8]) -> Option<Confidence> {
             let first = index == 0 && starts_here;
             return Some(if first { Confidence::Certain } else { Confidence::Possible });
         }
-        // In frames of one or two bytes, a correct checksum is often chance.
+        // In frames of one or two bytes, a correct checksum is often due to chance.
         good += usize::from(length > 2 && checksum::holds(frame));
     }
     // Some frames may be damaged or cut, so three of four are enough.

@@ -32,8 +32,8 @@ pub(super) struct Scan<'a, S> {
     /// For each byte of the section, the sum of all bytes up to and including it.
     sums: [[u8; BLOCK]; BLOCKS],
     escapes: [u64; BLOCKS],
-    /// Position of the first escape at or after the cursor. If there is no escape, the end of the
-    /// section.
+    /// Position of the first escape at or after the cursor, or the end of the section if there is
+    /// no such escape.
     escape: usize,
 }
 

@@ -231,8 +231,8 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, diagnostics: &mut
         let area = usize::try_from(header.area()).unwrap_or(usize::MAX);
         // Recorders write whole slots, counted from the start of the normal area. A remainder that
         // is shorter than a slot contains no record. It exists if the sizes in the header are not
-        // multiples of a slot, or if the area is truncated. The code below reports a truncated
-        // area.
+        // multiples of a slot's size, or if the area is truncated. The code below reports a
+        // truncated area.
         let held = area.min(here);
         let readable = held - held % Record::SIZE;
         if header.is_compressed() {
@@ -262,7 +262,7 @@ struct Capture {
 
 #[derive(Debug)]
 struct Packet {
-    /// How often the sender had restarted before this packet, and the packet's sequence number.
+    /// Number of restarts of the sender before this packet, and the packet's sequence number.
     place: (u32, u32),
     bytes: Range<usize>,
 }

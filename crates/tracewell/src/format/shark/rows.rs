@@ -48,7 +48,7 @@ impl State {
         self.running = Running::default();
     }
 
-    /// Returns the names of tasks from the user.
+    /// Returns the names that the user gave to tasks.
     pub(super) fn names(&self) -> &Names {
         self.tasks.names()
     }
@@ -136,8 +136,8 @@ impl State {
             Effect::Exit => running.exit(None),
             Effect::ExitTo => running.exit(self.first_task(slot, trace, true)),
             Effect::Schedule => {
-                // Look up both tasks even if the first is unknown, because each record makes its
-                // tasks known.
+                // Look up both tasks even if the first one is unknown, because a lookup adds a new
+                // task to the trace.
                 let runs = self.first_task(slot, trace, true);
                 self.second_task(slot, trace);
                 if let Some(runs) = runs {

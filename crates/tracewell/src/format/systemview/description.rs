@@ -50,7 +50,7 @@ pub fn is_description(text: &str) -> bool {
 /// ```
 ///
 /// # Errors
-/// Returns a message about the first line that has none of these forms.
+/// Returns a message about the first line that has none of the forms in the table of this module.
 pub fn to_schema(text: &str, path: &str) -> Result<String, String> {
     let mut out = "format = \"systemview\"\n".to_owned();
     let mut types: Vec<(String, Vec<(u32, String)>)> = Vec::new();

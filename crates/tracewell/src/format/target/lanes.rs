@@ -241,7 +241,7 @@ impl Lanes {
             kernel.restart();
         }
         let rest = held.payload.get(lane.at..).unwrap_or_default();
-        // An event has no length, so a damaged one ends the packet.
+        // Events have no length field, so the events after a damaged one cannot be found.
         let Some(Ok(event)) = events(rest).next() else {
             self.held = self.held.saturating_sub(HEADER + held.payload.len());
             lane.held.pop_front();

@@ -1,4 +1,4 @@
-//! Passes over the slots of a dump on several threads.
+//! Divides the slots of a dump among several threads.
 
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -30,7 +30,7 @@ impl Threads {
 /// Cuts a range into one part per thread and calls `work` for each part. The lengths of the parts
 /// are multiples of `unit`, except the length of the last part. Returns the results in order.
 ///
-/// If the system cannot create enough threads, the caller's thread does their work.
+/// If the system cannot create a thread, the caller's thread does the work of that thread.
 pub(super) fn on_threads<T: Send>(
     range: Range<usize>,
     unit: usize,

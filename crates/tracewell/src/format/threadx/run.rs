@@ -26,7 +26,7 @@ use crate::model::{
 pub(super) struct Run {
     clock_options: ClockOptions,
     oldest: Option<usize>,
-    /// Number of events that the sink wants, if it does not want all.
+    /// Number of events that the sink wants; `None` if it wants all.
     only_first: Option<usize>,
     registry: Registry,
     last: Option<Dump>,

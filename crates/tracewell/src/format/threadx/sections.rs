@@ -100,7 +100,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Passes over slots to find the clock before each slice.
+/// Reads slots to find the clock before each slice.
 fn survey(slots: Slots<'_>, range: Range<usize>, clock: Ticking, trace: &Trace) -> Survey {
     let mut state = Unwrapping::from(clock);
     let mut is_whole = true;

@@ -326,7 +326,7 @@ impl ContextCache {
     }
 
     /// Returns the key that marks an entry as empty. A lookup of this key examines another entry,
-    /// so no lookup finds an empty entry. Not even the context word of unused slots finds one.
+    /// so no lookup finds an empty entry. This is also true for the context word of unused slots.
     fn empty(place: usize) -> u64 {
         u64::from(place == Self::place(context::UNUSED))
     }
@@ -474,8 +474,8 @@ fn fill<const N: usize, const BIG: bool>(
     filled
 }
 
-/// The rows of [`fill`]. The argument of `elapsed` is a timestamp. `elapsed` returns the ticks
-/// since the timestamp of the previous call.
+/// Fills the rows for [`fill`], and returns their number. `elapsed` takes a timestamp, and returns
+/// the ticks since the timestamp of its previous call.
 #[inline(always)]
 fn fill_rows<const N: usize, const BIG: bool>(
     slots: &[[u8; N]],

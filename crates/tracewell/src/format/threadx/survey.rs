@@ -35,8 +35,8 @@ const NANOSECONDS: u64 = 1_000_000_000;
 pub(super) struct Survey {
     pub(super) increases: usize,
     pub(super) decreases: usize,
-    /// Number of increases and number of decreases that TraceX skips although their two events are
-    /// adjacent in time.
+    /// Number of increases and number of decreases that TraceX skips, although the two events of
+    /// such a step are adjacent in time.
     beside: (usize, usize),
     /// True if all timestamps so far are below 10^9.
     pub(super) nanoseconds: bool,

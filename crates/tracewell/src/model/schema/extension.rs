@@ -182,7 +182,7 @@ impl Schema {
         self.add_entries(extension, rules).map_err(|fault| extension.error(fault))
     }
 
-    /// Stores an error: a user's file does not fit this schema.
+    /// Stores the error for a user's file that does not fit this schema.
     pub(crate) fn add_fault(&mut self, error: SchemaError) {
         self.faults.push(error);
     }

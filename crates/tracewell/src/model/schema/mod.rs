@@ -295,8 +295,8 @@ impl Schema {
         argument.wrapping_add(keys)
     }
 
-    /// Returns the type of an argument's number without its name: `Signed` or `Unsigned` for an
-    /// enumeration, and the type itself for any other argument.
+    /// Returns the type that an argument has without a table of names: `Signed` or `Unsigned` for
+    /// an enumeration, and the given type for any other argument.
     pub fn number_kind(&self, kind: ArgumentKind) -> ArgumentKind {
         match kind {
             ArgumentKind::Enum(table) if self.is_signed(table) => ArgumentKind::Signed,

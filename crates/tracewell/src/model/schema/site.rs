@@ -29,7 +29,7 @@ impl Level {
     /// All levels, the most severe first.
     pub const ALL: [Self; 5] = [Self::Error, Self::Warn, Self::Info, Self::Debug, Self::Trace];
 
-    /// Returns the level with a name, in capital or small letters.
+    /// Returns the level that has this name, in capital or small letters.
     ///
     /// ```
     /// use tracewell::model::schema::Level;

@@ -104,9 +104,9 @@ impl Columns {
         self.marks.iter().copied().max().unwrap_or(0)
     }
 
-    /// Returns the cells of the row. A column in which a context runs shows the share of its time.
-    /// Any other column shows the activity with the most time. A marked column shows `marked`
-    /// instead.
+    /// Returns the cells of the row. If a context runs in a column, the cell shows the share of the
+    /// column's time for which it runs. Any other column shows the activity with the most time. A
+    /// marked column shows `marked` instead.
     pub(super) fn cells(
         &self,
         symbols: &Symbols,

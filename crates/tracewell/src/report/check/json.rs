@@ -222,7 +222,7 @@ impl<'a> FailureRow<'a> {
 pub struct WarningRow<'a> {
     /// The event or the condition that contains the name.
     pub place: Place<'a>,
-    /// The name in words.
+    /// The warning in words.
     pub message: &'a str,
 }
 

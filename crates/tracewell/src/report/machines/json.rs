@@ -100,7 +100,7 @@ impl From<Range> for Spans {
 pub struct MachineRow {
     /// Name of the machine.
     pub name: String,
-    /// Its state at the end.
+    /// Its state at the end of the trace.
     pub state: Option<String>,
     /// Number of steps that the state machine began.
     pub steps: u64,
@@ -322,7 +322,7 @@ pub struct LevelRow {
     pub refused: u64,
     /// `used` if levels count used elements, `free` if they count free elements.
     pub counts: &'static str,
-    /// The level at the end.
+    /// The level at the end of the trace.
     pub last: Option<u64>,
     /// The lowest level that an event contains; null if no event contains a level.
     pub least: Option<u64>,
@@ -379,7 +379,7 @@ pub struct TimerRow {
     pub first: Spans,
     /// Durations from one expiry to the next, in ticks of the trace.
     pub between: Spans,
-    /// True if it was running at the end.
+    /// True if it was running at the end of the trace.
     pub running: Option<bool>,
 }
 

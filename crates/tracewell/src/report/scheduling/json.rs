@@ -212,7 +212,7 @@ pub struct LockRow<'a> {
     pub blocks: u64,
     /// The waits for it.
     pub wait: Option<Durations>,
-    /// How long it was held.
+    /// The durations for which it was held.
     pub hold: Option<Durations>,
     /// Priority inversions of a mutex.
     pub inversions: Option<Inversions>,

@@ -210,7 +210,7 @@ pub struct StackRow<'a> {
     pub at_ticks: Option<u64>,
     /// Number of this event.
     pub event: Option<u64>,
-    /// Number of events whose pointer is outside the stack.
+    /// Number of events whose stack pointer is outside the stack.
     pub outside: u64,
 }
 

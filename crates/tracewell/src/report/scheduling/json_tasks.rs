@@ -72,7 +72,7 @@ pub struct JobFigures {
     pub orphan_completions: Option<u64>,
     /// Number of jobs during which events are missing; these jobs have no response time.
     pub jobs_across_gaps: Option<u64>,
-    /// Releases without a completion at the end.
+    /// Releases that had no completion at the end of the trace.
     pub pending_jobs: Option<u64>,
     /// Number of response times.
     pub responses: Option<u64>,

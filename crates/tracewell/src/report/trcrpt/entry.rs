@@ -35,7 +35,7 @@ pub(super) struct Scratch {
     words: Vec<u8>,
 }
 
-/// A string or bytes after a row of words: the last argument of some event types.
+/// The last argument of some event types: a string or bytes after a row of words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tail {
     /// Index of the argument.

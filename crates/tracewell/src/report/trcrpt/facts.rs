@@ -92,7 +92,7 @@ impl Facts {
         }
         let columns = batch.columns;
         trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |id, _| {
-            // Use the process at the time when the context first ran.
+            // Use the name that the process had when the context first ran.
             let row = columns.context.iter().position(|context| *context == id);
             let ticks = row.and_then(|row| columns.ticks.get(row)).copied();
             context(trace, id, ticks.unwrap_or(trace.span))

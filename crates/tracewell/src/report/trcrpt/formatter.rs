@@ -35,8 +35,8 @@ pub(super) enum Formatted {
 /// Default width of a line in characters.
 const WIDTH: usize = 200;
 
-/// Minimum number of columns between the margin and the width for wrapped text. If there are fewer,
-/// the text begins on a line of its own.
+/// Minimum number of columns for wrapped text, from the margin to the end of a line. If there are
+/// fewer, the text begins on a line of its own.
 const MIN_ROOM: usize = 30;
 
 /// Margin of text that begins on a line of its own.
@@ -292,8 +292,8 @@ impl Formatter {
     }
 }
 
-/// Returns the name of a system call, or its number if the schema has no name for the call. The
-/// names are in the table that the schema assigns to the argument of events that begin a call.
+/// Returns the name of a system call, or its number if the schema has no name for the call. In
+/// events that begin a call, the argument that identifies the call has the table of these names.
 fn call_name(trace: &Trace, call: u64) -> String {
     let enter = |event: &&crate::model::schema::EventType| {
         event.means.is_some_and(|means| means.meaning == Meaning::Call)

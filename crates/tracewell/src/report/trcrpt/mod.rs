@@ -1,6 +1,6 @@
 //! Writes reports in the layout of AIX's trcrpt for every dialect. A report has a heading. For each
-//! event, it has the id, the context, times, and the text of the event's template in the column of
-//! the text's level.
+//! event, it shows the id, the context, the times and the text of the event's template. The level
+//! of the text determines its column.
 //!
 //! | file | content |
 //! |---|---|
@@ -136,7 +136,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
         }
     }
 
-    /// Returns the number of times that templates reached a limit so far.
+    /// Returns the number of marks of each kind so far.
     pub fn marks(&self) -> Marks {
         self.formatters.iter().map(Formatter::marks).fold(Marks::default(), Marks::sum)
     }

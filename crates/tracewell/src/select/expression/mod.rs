@@ -35,11 +35,11 @@ const MAX_DEPTH: usize = 64;
 /// | expression | meaning |
 /// |---|---|
 /// | `sig = 3`, `sig == 3` | the argument `sig` is 3; also `!=`, `<`, `<=`, `>`, `>=` |
-/// | `ao = motor` | the argument is this name, in any case; `*` is any text, `?` any character |
+/// | `ao = motor` | the argument is this name, in upper or lower case; `*` is any text, `?` any character |
 /// | `ao = "motor"` | every character must be equal |
 /// | `sig = 3 \| 4`, `sig in (3, 4)` | one of the values; with `!=` none of them |
-/// | `@level >= WARN` | the level is at least as severe |
-/// | `nseq = 3`, `rt > 20` | the number of the message that the event posts or takes; the ticks for which it waited |
+/// | `@level >= WARN` | the level is WARN or more severe |
+/// | `nseq = 3`, `rt > 20` | the number of the message that the event posts or takes; the number of ticks for which the message waited |
 /// | `@context = low` | a property: `@name`, `@label`, `@family`, `@level`, `@target`, `@span`, `@id`, `@context`, `@cpu`, `@priority`, `@ticks`, `@text`, `@object` |
 /// | `A && B`, `A, B`, `A \|\| B`, `!A`, `(A)` | both, one of them, not; `!` binds more tightly than `&&`, and `&&` binds more tightly than `\|\|` |
 ///

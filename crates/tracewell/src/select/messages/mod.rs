@@ -9,7 +9,7 @@
 //! | `responses` | the waiting time of each message, known when the message is taken |
 //! | `fields` | these values as fields of events |
 //!
-//! The figures of messages are in [`crate::analysis::machines`], which uses these files, too.
+//! [`crate::analysis::machines`] computes the figures of messages, and also uses these files.
 
 mod fields;
 mod responses;

@@ -1,4 +1,4 @@
-//! Numbers messages, and measures the waiting time of each when it is taken. Trazer calls
+//! Numbers messages, and computes how long each message waited until it was taken. Trazer calls
 //! these times response times.
 
 use std::collections::HashMap;

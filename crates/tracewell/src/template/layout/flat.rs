@@ -183,8 +183,8 @@ fn rank(operator: Operator) -> u8 {
     }
 }
 
-/// Counts the operands of the chain at the left side of an expression. Operators of this rank join
-/// them without parentheses.
+/// Counts the operands of the chain at the left side of an expression. In a chain, operators of
+/// this rank join the operands without parentheses.
 fn row(expression: &Expr, of_rank: u8) -> usize {
     let mut operands = 1;
     let mut rest = expression;

@@ -71,7 +71,8 @@ impl Pointer {
         usize::try_from(self.byte()).unwrap_or(usize::MAX)
     }
 
-    /// Advances by a number of bytes from [`Pointer::place`]. Does nothing for 0.
+    /// Moves to [`Pointer::place`] and then forward by a number of bytes. Does nothing if this
+    /// number is 0.
     #[inline]
     pub(super) fn go_on(&mut self, bytes: usize) {
         if bytes > 0 {

@@ -49,8 +49,8 @@ impl Parser<'_> {
         has_comma || misses_comma
     }
 
-    /// Returns true if the next tokens are a match and the text or block of its case. No item
-    /// begins like this.
+    /// Returns true if the next tokens are the pattern of a case and the start of its text or
+    /// block. No item begins like this.
     pub(super) fn is_case_without_comma(&self) -> bool {
         let token = self.peek();
         let is_match = match token.kind {

@@ -55,7 +55,7 @@ static void work(uint32_t microseconds)
     }
 }
 
-/* Holds the mutex for a time, and notes the owner while it holds it. */
+/* Takes the mutex, notes its owner, and holds it for a time. */
 static void use_bus(uint32_t microseconds)
 {
     xSemaphoreTake(bus, portMAX_DELAY);

@@ -69,7 +69,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Keeps the packet at the current event, if the files can grow and may then contain the whole
-    /// event. If there is no fault, the metadata does not contain the event.
+    /// event. Without a `fault`, the event is not in the metadata, which can also grow.
     #[cold]
     pub(super) fn holds(&mut self, fault: Option<FaultKind>) -> bool {
         let Some(packet) = self.packet.filter(|_| self.growing.is_some()) else { return false };

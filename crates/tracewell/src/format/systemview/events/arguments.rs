@@ -106,7 +106,7 @@ impl Events {
         for _ in 0..3 {
             self.row.optional(parameters.number());
         }
-        // The scale is a number of 32 bits with a fraction.
+        // The scale is a floating-point number of 32 bits.
         let scale = parameters.number().map(|bits| f64::from(f32::from_bits(bits)).to_bits());
         self.row.optional(scale);
         match parameters.text() {

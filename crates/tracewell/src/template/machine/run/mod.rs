@@ -467,7 +467,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs template 008, or prints the remaining words of the entry if there is none.
+    /// Runs template 008, or prints the remaining words of the entry if there is no such template.
     fn default_form(&mut self) -> Step {
         if let Some(template) =
             self.program.of_id(OF_DEFAULT).and_then(|id| self.program.template(id))
