@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, FactForm, Flow, LossCause, Severity, Sink, Trace};
 use tracewell_record::stream::{EventType, Family, FullPolicy, Log, Stream, StreamOptions, Take};
@@ -127,14 +128,12 @@ fn assert_ended_unclosed(path: &Path, ended: &str) {
     assert_eq!(state, FactForm::Text("not closed"));
 }
 
-/// Returns when all threads of a killed process have ended. The process is still visible, because
-/// its parent has not waited for it.
-fn until_dead(process: u32) {
-    let threads = || std::fs::read_dir(format!("/proc/{process}/task")).unwrap().count();
-    let status = || std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-    while threads() > 1 || !status().contains(") Z ") {
-        std::thread::yield_now();
-    }
+/// Returns when all threads of a killed child process have ended. The process remains visible,
+/// because this does not take its status. The list of threads in `/proc` would not do: while threads
+/// end, a reading of it can miss threads that are still running.
+fn until_dead(child: &Child) {
+    let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(Pid::from_child(child)), ended).unwrap();
 }
 
 /// A folder in memory, if the system has one, because the test creates hundreds of streams in it.
@@ -158,7 +157,7 @@ fn events_recorded_before_a_kill_are_read() {
         // The runs range from an empty stream to a ring that wrapped several times.
         std::thread::sleep(Duration::from_micros(u64::from(round * 37 % 4001)));
         child.kill().unwrap();
-        until_dead(child.id());
+        until_dead(&child);
         let ended =
             format!("process {}, which created the stream, ended without closing it", child.id());
         assert_ended_unclosed(&path, &ended);
