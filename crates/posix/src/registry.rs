@@ -254,8 +254,8 @@ impl Registry {
     }
 
     /// Publishes the location of a stream under the first free number. The file remains locked
-    /// while the controller has it open. From the lock, processes in other spaces see that the
-    /// controller is alive.
+    /// while the controller has it open. Because of the lock, processes in other spaces can tell
+    /// that the controller is alive.
     pub(crate) fn announce(&self, reference: &Reference) -> Result<(u32, OwnedFd), Errno> {
         let words = reference.words();
         let mut fill = [(0, 0); REFERENCE_WORDS];

@@ -43,7 +43,7 @@ pub(crate) struct Depth {
     slots: [Slot; SLOTS],
 }
 
-/// The write position in the stream of one slot.
+/// The write position in the stream that is attached in one slot.
 struct Slot {
     /// Key of the attached stream; 0 if there is none.
     key: Cell<u64>,

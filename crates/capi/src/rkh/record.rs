@@ -101,8 +101,8 @@ fn add(
 /// `signal` (the record's signal, or TW_RKH_NO_SIGNAL). A record that is still open is aborted.
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED if a filter suppresses the
 /// record, TW_OFF if the record is not compiled in, TW_INVALID if the dialect has no such event.
-/// After an error no record is open, and calls up to `tw_rkh_end` have no effect. Safe in an
-/// interrupt if no other call can be in progress.
+/// After an error no record is open, and all calls up to and including `tw_rkh_end` have no effect.
+/// Safe in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_begin(
     trace: Option<&mut tw_rkh>,

@@ -41,7 +41,7 @@ impl Machine {
     }
 
     /// Returns the timestamp of an event recorded now. If this requires a comparison, `lost(N)`
-    /// returns the delays of the comparison's reading N.
+    /// returns the delays during reading number N of that comparison.
     fn stamp(&self, comparison: &Comparison, lost: impl Fn(u32) -> [u64; 2]) -> Option<u64> {
         comparison.predict(self.counter.get()).or_else(|| {
             let mut tries = 0..;

@@ -65,7 +65,7 @@ pub(super) struct Rule {
     pub(super) complete: Option<Span>,
     /// True if no event may follow the last step.
     pub(super) ends: bool,
-    /// The variables of the steps.
+    /// Number of variables in the steps.
     pub(super) slots: usize,
     /// Names given by `as`.
     pub(super) marks: usize,

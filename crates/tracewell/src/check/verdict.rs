@@ -33,9 +33,9 @@ pub struct Verdict {
     pub lost: Option<u64>,
     /// Warnings about names in the rules that do not exist in the trace's format.
     pub warnings: Vec<Finding>,
-    /// Warnings about names in conditions that no context, object or event of the trace has.
-    /// [`Verdict::strict`] does not turn them into failures, because a run need not contain every
-    /// context and every object.
+    /// Warnings about names that occur in conditions, but that no context, object or event of the
+    /// trace has. [`Verdict::strict`] does not turn them into failures, because a run need not
+    /// contain every context and every object.
     pub absent: Vec<Finding>,
 }
 

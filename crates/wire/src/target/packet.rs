@@ -56,7 +56,7 @@ pub struct Header {
     pub core: u8,
     /// Number of the packet among all packets of its core.
     pub number: u32,
-    /// Number of the first event among all events of its core.
+    /// Number of the packet's first event, counted over all events of its core.
     pub first: u32,
     /// Time of the first event in ticks.
     pub time: u64,

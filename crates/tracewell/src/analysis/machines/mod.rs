@@ -106,8 +106,8 @@ pub struct Figures {
     pub more_transitions: u64,
     /// Messages per sender, receiver and signal, in the order of the first message.
     pub flows: Vec<MessageFlow>,
-    /// The first messages, in the order of their posts. If the post of a message is unknown, its
-    /// get determines its place.
+    /// The first messages, in the order of their posts. If the post of a message is unknown, the
+    /// place of the message is that of the event that took it.
     pub messages: Vec<Message>,
     /// Number of further messages.
     pub more_messages: u64,

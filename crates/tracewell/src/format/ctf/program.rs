@@ -98,7 +98,8 @@ pub(super) struct Elements<'b> {
 }
 
 impl<'b> Elements<'b> {
-    /// Takes an array of `length` numbers of `step` bytes from the position.
+    /// Takes an array from the position. The array contains `length` numbers, each with `step`
+    /// bytes.
     #[inline]
     pub(super) fn take(
         length: u64,

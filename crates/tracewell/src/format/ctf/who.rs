@@ -269,8 +269,8 @@ impl Threads {
         id
     }
 
-    /// Forgets the running contexts of a processor, or of all processors if the number is `None`,
-    /// because events are missing.
+    /// Because events are missing, forgets the running contexts of a processor, or of all
+    /// processors if the number is `None`.
     pub(super) fn gap(&mut self, cpu: Option<u64>) {
         match cpu.and_then(|cpu| u16::try_from(cpu).ok()) {
             Some(cpu) => *self.cpu(cpu) = Cpu::default(),

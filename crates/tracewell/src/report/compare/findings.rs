@@ -149,7 +149,7 @@ pub fn compare(old: &[Profile], new: &[Profile]) -> Comparison {
     if formats.len() > 1 {
         let formats: Vec<_> = formats.into_iter().collect();
         result.notes.push(format!(
-            "the traces have different formats ({}): events and objects have other names",
+            "the traces have different formats ({}), so their events and objects have different names",
             formats.join(", ")
         ));
     }

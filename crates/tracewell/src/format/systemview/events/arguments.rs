@@ -140,8 +140,9 @@ impl Events {
         let rest = !parameters.rest.is_empty() && !plan.contains(&Field::Rest);
         if rest && !std::mem::replace(&mut self.undescribed, true) {
             let id = packet.id;
-            let message =
-                format!("event {id} has more parameters than its description, which are not shown");
+            let message = format!(
+                "event {id} has more parameters than its description; the additional ones are not shown"
+            );
             out.trace.diagnostics.add(Severity::Warning, at.offset, message);
         }
     }
