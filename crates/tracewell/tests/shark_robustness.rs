@@ -296,9 +296,24 @@ fn chunks_that_were_sent_one_after_the_other_are_no_ring() {
     assert_eq!((numbers(&kept), gaps(&kept)), (vec![1, 2], vec![]));
     // After a full packet, the next packet continues the chunk.
     let capture = [full_packet(1, 61), full_packet(2, 1)].concat();
-    let (_, kept) = read_with(capture, &[]).unwrap();
+    let (trace, kept) = read_with(capture, &[]).unwrap();
     assert!(numbers(&kept).into_iter().eq(1..=120));
     assert_eq!(gaps(&kept), [(0, None, LossCause::Overwritten)]);
+    let notes = remarks(&trace, Severity::Note);
+    assert_eq!(notes, ["note: timestamps decrease once in memory order: a ring wrapped"]);
+}
+
+#[test]
+fn names_of_tasks_that_do_not_occur_are_reported() {
+    let records = bytes(&[record(1, ids::ID, 0x100, 4), point(2, 1)]);
+    for (names, warnings) in [("names=4=low,5=high", 0), ("names=5=high", 1)] {
+        let (trace, _) = read_with(records.clone(), &["kind=records", names]).unwrap();
+        let found = remarks(&trace, Severity::Warning);
+        assert_eq!(found.len(), warnings, "{found:?}");
+        assert!(
+            found.iter().all(|warning| warning.ends_with("none of them is a pid of this trace"))
+        );
+    }
 }
 
 #[test]
