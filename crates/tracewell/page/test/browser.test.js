@@ -126,7 +126,7 @@ test("each figure links to its place, and the columns of figures can be sorted",
     assert.match(await page.textContent("#figures tbody tr"), /^logger/);
     await page.getByRole("button", { name: "events ▾" }).click();
     assert.match(await page.textContent("#figures tbody tr"), /^System Timer Thread/);
-    await page.getByRole("button", { name: "Priority inversions" }).click();
+    await page.getByRole("button", { name: "Priority inversions" }).first().click();
     const inversion = await page.textContent("#figures tbody tr");
     assert.match(inversion, /^controllog fileloggertelemetry 191.8 µs191.8 µs685.5 µs46.03715 ms$/);
     await page.getByRole("button", { name: "Mutexes and semaphores" }).click();
@@ -136,7 +136,7 @@ test("each figure links to its place, and the columns of figures can be sorted",
     await page.getByRole("button", { name: "Events by kind" }).click();
     assert.match(await page.textContent("#figures table"), /tx_mutex_get/);
     await keep(page, "figures");
-    await page.getByRole("button", { name: "Priority inversions" }).click();
+    await page.getByRole("button", { name: "Priority inversions" }).first().click();
     await page.getByText("46.03715 ms").click();
     await page.waitForFunction(() => document.getElementById("details").textContent.includes("control waits for mutex log file"));
     if (process.env.FIGURES_PICTURE) await page.screenshot({ path: process.env.FIGURES_PICTURE });

@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 52] = [
+const MODULES: [&str; 53] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/live.js"),
     include_str!("../../../page/bounds.js"),
@@ -43,6 +43,7 @@ const MODULES: [&str; 52] = [
     include_str!("../../../page/overview.js"),
     include_str!("../../../page/places.js"),
     include_str!("../../../page/locks.js"),
+    include_str!("../../../page/waits.js"),
     include_str!("../../../page/shares.js"),
     include_str!("../../../page/whole.js"),
     include_str!("../../../page/details.js"),
