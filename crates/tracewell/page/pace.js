@@ -7,6 +7,9 @@ export const REST = 100;
 /** Maximum time in milliseconds for which the texts stay behind. */
 const BEHIND = 250;
 
+/** On a slow or busy computer, both times are longer by this number of frames with texts. */
+const FRAMES = 4;
+
 export class Pace {
     constructor() {
         /** The state of the last frame: what the texts depend on beside the visible time, and this time. @type {unknown[]} */
@@ -16,6 +19,8 @@ export class Pace {
         /** Times of the last frame with another visible time, and of the last frame with texts. */
         this.moved = -Infinity;
         this.followed = -Infinity;
+        /** Duration of the last frame with texts in milliseconds. */
+        this.cost = 0;
     }
 
     /**
@@ -27,7 +32,8 @@ export class Pace {
     isMoving({ from, to }, state, now) {
         const isSame = state.length === this.state.length && state.every((value, i) => value === this.state[i]);
         const isMoved = from !== this.from || to !== this.to;
-        const isMoving = isSame && isMoved && now - this.moved < REST && now - this.followed < BEHIND;
+        const slow = FRAMES * this.cost;
+        const isMoving = isSame && isMoved && now - this.moved < REST + slow && now - this.followed < BEHIND + slow;
         this.state = state;
         [this.from, this.to] = [from, to];
         if (isMoved) this.moved = now;

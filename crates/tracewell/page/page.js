@@ -176,6 +176,7 @@ export function show(content, store, load, several = null) {
         overview.draw();
         if (!isMoving) follow();
         detail.check(model);
+        if (!isMoving) pace.cost = performance.now() - begun;
         document.documentElement.dataset.lanes = String(timeline.visible(timeline.size.height).length);
         document.documentElement.dataset.frame = (performance.now() - begun).toFixed(2);
         document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);

@@ -169,9 +169,14 @@ test("texts follow at once after a single movement, and during a long one a few 
         if (!pace.isMoving({ from: now, to: now + 10 }, still, now)) followed.push(now);
     }
     assert.ok(followed.length >= 3 && followed.length <= 4, String(followed));
+    // If texts cost more, they follow less often.
+    pace.cost = 100;
+    assert.equal(pace.isMoving({ from: 1508.5, to: 1518 }, still, 1900), true);
+    pace.cost = 0;
     // A frame without a movement, and another selection.
-    assert.equal(pace.isMoving({ from: 1508, to: 1518 }, still, 1520), false);
-    assert.equal(pace.isMoving({ from: 1509, to: 1519 }, ["other"], 1530), false);
+    assert.equal(pace.isMoving({ from: 1508.5, to: 1518 }, still, 1916), false);
+    assert.equal(pace.isMoving({ from: 1509, to: 1519 }, still, 1932), true);
+    assert.equal(pace.isMoving({ from: 1510, to: 1520 }, ["other"], 1948), false);
 });
 
 test("in a file, equal neighbouring rectangles are one", () => {
