@@ -318,7 +318,7 @@ struct Distinct<'a, T: Extent> {
     range: &'a Range<u64>,
     resolution: u64,
     shown: Vec<T>,
-    /// For each key, the earliest beginning of the next short entry that can be shown.
+    /// For each key, the earliest time at which the next short entry that is shown can begin.
     free: HashMap<T::Key, u64, RandomState>,
 }
 
