@@ -101,7 +101,7 @@ pub use filters::Hidden;
 pub use interrupts::{InterruptSource, Interrupts};
 pub use job_table::Job;
 pub use jobs::Jobs;
-pub use moments::{JobChange, Moments, Position, Wait};
+pub use moments::{Brief, JobChange, Moments, Position, Wait};
 pub use passages::{Mark, Passage};
 pub use preemptions::Preemptions;
 pub use resources::{Locks, Resource};
@@ -253,7 +253,7 @@ impl<M: Moments> Scheduling<M> {
             until: None,
         };
         if wanted.waits {
-            scheduling.requests.keep_each(MAX_ROWS);
+            scheduling.requests.keep_each(MAX_ROWS, wanted.only_inverted);
         }
         if wanted.budgets {
             scheduling.budgets.keep_each();

@@ -6,7 +6,7 @@
 
 use super::step::Step;
 pub use crate::analysis::Position;
-use crate::model::{ContextId, Event, Loss, OnBehalf, Running};
+use crate::model::{ContextId, Event, Loss, OnBehalf, Running, Trace};
 
 impl Position {
     pub(super) const fn of(step: &Step) -> Self {
@@ -31,6 +31,19 @@ pub struct Wait {
     pub from: Position,
 }
 
+/// The facts about an event that most consumers need.
+#[derive(Clone, Copy, Debug)]
+pub struct Brief<'a> {
+    /// The trace, as of the batch of the event.
+    pub trace: &'a Trace,
+    /// The id of the event type.
+    pub id: u32,
+    /// The context to which the event's meaning refers.
+    pub subject: Option<ContextId>,
+    /// The context that recorded the event, if it is a thread.
+    pub thread: Option<ContextId>,
+}
+
 /// A change in the jobs of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JobChange {
@@ -47,6 +60,13 @@ pub enum JobChange {
 pub trait Moments {
     /// An event was recorded. `subject` is the context to which the event's meaning refers.
     fn event(&mut self, _event: Event<'_>, _subject: Option<ContextId>) {}
+
+    /// Like [`Moments::event`], but without the whole event, which takes time to assemble. Returns
+    /// false if the consumer needs the whole event. Then this call has no effect, and
+    /// [`Moments::event`] follows. `argument` returns the argument of the event with an index.
+    fn brief(&mut self, _brief: Brief<'_>, _argument: impl Fn(usize) -> Option<u64>) -> bool {
+        false
+    }
 
     /// A task was replaced on a core, although it could have continued.
     fn preempted(&mut self, _task: ContextId) {}

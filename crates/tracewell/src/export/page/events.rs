@@ -54,6 +54,8 @@ pub(super) struct Events {
     blocks: PerId<Option<usize>>,
     /// Names of the state codes that the kernel recorded.
     pub(super) codes: HashMap<u64, String, RandomState>,
+    /// One of these codes, which the next event probably has, too.
+    last_code: Option<u64>,
 }
 
 /// Returns the argument with the state code, if events of an id block a context.
@@ -73,13 +75,15 @@ impl Events {
     /// Stores the first priority of each context, and the name of each state code with which an
     /// event blocks a context. Also call this for batches whose events the page does not list.
     pub(super) fn note(&mut self, trace: &Trace, batch: &Batch<'_>) {
-        for (context, priority) in batch.columns.context.iter().zip(&batch.columns.priority) {
-            let index = context.index();
-            if index >= self.priorities.len() {
-                self.priorities.resize(index + 1, None);
-            }
-            if self.priorities[index].is_none() {
-                self.priorities[index] = priority.get();
+        let contexts = &batch.columns.context;
+        // Most events are of contexts whose priorities are known. A branch for each event would
+        // often be mispredicted.
+        if self.priorities.len() < trace.contexts.len() {
+            self.priorities.resize(trace.contexts.len(), None);
+        }
+        for (context, priority) in contexts.iter().zip(&batch.columns.priority) {
+            if let Some(first) = self.priorities.get_mut(context.index()) {
+                *first = first.or(priority.get());
             }
         }
         let arguments = Arguments::new(trace, batch);
@@ -87,7 +91,8 @@ impl Events {
         for (row, id) in batch.columns.id.iter().enumerate() {
             let Some(argument) = *blocks.get(*id, state_code) else { continue };
             let Some(code) = arguments.get(row, argument) else { continue };
-            if self.codes.contains_key(&code) {
+            if self.last_code == Some(code) || self.codes.contains_key(&code) {
+                self.last_code = Some(code);
                 continue;
             }
             let Some(row) = batch.event(row) else { break };
