@@ -182,6 +182,7 @@ impl<M: Moments> Sink for Scheduling<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.events += batch.len() as u64;
         self.directory.update(trace);
+        self.moments.batch(trace);
         self.recorder = None;
         let mut table = std::mem::take(&mut self.kinds);
         let mut kinds = table.of_schema(&trace.schema);

@@ -33,9 +33,7 @@ pub struct Wait {
 
 /// The facts about an event that most consumers need.
 #[derive(Clone, Copy, Debug)]
-pub struct Brief<'a> {
-    /// The trace, as of the batch of the event.
-    pub trace: &'a Trace,
+pub struct Brief {
     /// The id of the event type.
     pub id: u32,
     /// The context to which the event's meaning refers.
@@ -61,10 +59,13 @@ pub trait Moments {
     /// An event was recorded. `subject` is the context to which the event's meaning refers.
     fn event(&mut self, _event: Event<'_>, _subject: Option<ContextId>) {}
 
+    /// A batch of events begins. The schema of the trace does not change within a batch.
+    fn batch(&mut self, _trace: &Trace) {}
+
     /// Like [`Moments::event`], but without the whole event, which takes time to assemble. Returns
     /// false if the consumer needs the whole event. Then this call has no effect, and
     /// [`Moments::event`] follows. `argument` returns the argument of the event with an index.
-    fn brief(&mut self, _brief: Brief<'_>, _argument: impl Fn(usize) -> Option<u64>) -> bool {
+    fn brief(&mut self, _brief: Brief, _argument: impl Fn(usize) -> Option<u64>) -> bool {
         false
     }
 

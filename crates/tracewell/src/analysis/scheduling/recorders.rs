@@ -127,7 +127,7 @@ impl<M: Moments> Scheduling<M> {
             let pointer = rows.argument(row, kind.stack_pointer);
             self.stacks.take(rows.trace, rows.context(row), pointer, rows.at(row));
         }
-        let brief = Brief { trace: rows.trace, id: rows.ids[row], subject, thread };
+        let brief = Brief { id: rows.ids[row], subject, thread };
         if !self.moments.brief(brief, |index| rows.argument(row, Some(index))) {
             self.moments.event(Event::new(rows.trace, &rows.event(row)), subject);
         }

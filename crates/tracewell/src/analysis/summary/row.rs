@@ -42,18 +42,21 @@ fn bits(variant: u8, high: u32, low: u32) -> u128 {
 impl RowState for State {
     #[inline(always)]
     fn bits(self) -> u128 {
-        let (variant, content) = match self {
-            Self::Unknown => (0, 0),
-            Self::Running(of) => (1, of.bits()),
-            Self::Interrupted => (2, 0),
-            Self::Preempted => (3, 0),
-            Self::Ready => (4, 0),
-            Self::Blocked(reason) => (5, reason),
-            Self::Sleeping => (6, 0),
-            Self::Done => (7, 0),
-            Self::Off => (8, 0),
-            Self::Deleted => (9, 0),
+        let variant = match self {
+            Self::Unknown => 0,
+            Self::Running(_) => 1,
+            Self::Interrupted => 2,
+            Self::Preempted => 3,
+            Self::Ready => 4,
+            Self::Blocked(_) => 5,
+            Self::Sleeping => 6,
+            Self::Done => 7,
+            Self::Off => 8,
+            Self::Deleted => 9,
         };
+        let of = if let Self::Running(of) = self { of.bits() } else { 0 };
+        let reason = if let Self::Blocked(reason) = self { reason } else { 0 };
+        let content = of | reason;
         bits(variant, 0, content)
     }
 }

@@ -151,13 +151,13 @@ struct EventFacts {
     /// True if the event begins a call in which a context can wait.
     waits_in: bool,
     effect: Effect,
+    /// What its subject asks for, if this is the only effect.
+    asks: Option<Meaning>,
 }
 
 /// The effect of an event id on the tracks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Effect {
-    /// Its subject asks for something.
-    Asks,
     /// The context that recorded it continues.
     Continues,
     /// The same, also if the event refers to no context.
@@ -176,8 +176,9 @@ impl EventFacts {
         let effect = match meaning {
             None => Effect::AlwaysContinues,
             Some(_) if has_cases => Effect::Other,
-            Some(meaning) if asks(meaning) => Effect::Asks,
-            Some(meaning) if !waits_in && only_continues(meaning) => Effect::Continues,
+            Some(meaning) if !(waits_in || asks(meaning)) && only_continues(meaning) => {
+                Effect::Continues
+            }
             Some(_) => Effect::Other,
         };
         Self {
@@ -188,6 +189,7 @@ impl EventFacts {
             has_cases,
             waits_in,
             effect,
+            asks: meaning.filter(|meaning| !has_cases && asks(*meaning)),
         }
     }
 
@@ -277,7 +279,7 @@ impl Moments for Builder {
                 named.into_iter().for_each(|gone| self.contexts.deleted(gone, at));
             }
             request if asks(request) => {
-                self.asks(subject, Asked { request, key: facts.object(event) }, &facts);
+                self.asks(subject, Asked { request, key: facts.object(event) }, facts.waits_in);
             }
             Meaning::PriorityChange | Meaning::Inherit | Meaning::Runs => {}
             meaning => {
@@ -291,27 +293,33 @@ impl Moments for Builder {
         }
     }
 
-    #[inline(always)]
-    fn brief(&mut self, brief: Brief<'_>, argument: impl Fn(usize) -> Option<u64>) -> bool {
-        let Brief { trace, id, subject, thread } = brief;
+    fn batch(&mut self, trace: &Trace) {
+        self.facts.of_schema(&trace.schema);
         self.shows_switches = trace.processor == Processor::Switches;
-        if self.in_gap || !self.shows_switches {
+    }
+
+    #[inline(always)]
+    fn brief(&mut self, brief: Brief, argument: impl Fn(usize) -> Option<u64>) -> bool {
+        let Brief { id, subject, thread } = brief;
+        let facts = self.facts.known(id).filter(|_| !self.in_gap && self.shows_switches);
+        let Some(EventFacts { effect, asks, object, waits_in, .. }) = facts.copied() else {
+            return false;
+        };
+        if let Some(request) = asks {
+            if let Some(subject) = subject.filter(|_| self.has_room()) {
+                let key = object.and_then(argument);
+                self.asks(subject, Asked { request, key }, waits_in);
+            }
+            return true;
+        }
+        if effect == Effect::Other {
             return false;
         }
-        let facts = *self.facts.of_schema(&trace.schema).get(id, EventFacts::of);
-        match (facts.effect, facts.meaning) {
-            (Effect::Other, _) | (Effect::Asks, None) => return false,
-            (Effect::Asks, Some(request)) => {
-                if let Some(subject) = subject.filter(|_| self.has_room()) {
-                    let key = facts.object.and_then(argument);
-                    self.asks(subject, Asked { request, key }, &facts);
-                }
-            }
-            (Effect::Continues, _) if subject.filter(|_| self.has_room()).is_none() => {}
-            (Effect::Continues | Effect::AlwaysContinues, _) => {
-                thread.into_iter().for_each(|thread| self.contexts.asks(thread, None));
-            }
-        }
+        let continues = effect == Effect::AlwaysContinues || (subject.is_some() && self.has_room());
+        thread
+            .filter(|_| continues)
+            .into_iter()
+            .for_each(|thread| self.contexts.asks(thread, None));
         true
     }
 
@@ -437,11 +445,11 @@ impl Builder {
         self.entries += 1;
     }
 
-    /// Stores a request of a context. `facts` are those of its event.
+    /// Stores a request of a context. `waits_in` is true if the context can wait in this call.
     #[inline(always)]
-    fn asks(&mut self, subject: ContextId, asked: Asked, facts: &EventFacts) {
+    fn asks(&mut self, subject: ContextId, asked: Asked, waits_in: bool) {
         self.contexts.asks(subject, Some(asked));
-        if facts.waits_in {
+        if waits_in {
             self.contexts.calls(subject, Some(asked));
         }
     }
