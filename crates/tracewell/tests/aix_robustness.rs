@@ -400,9 +400,8 @@ fn a_damaged_file_among_several_costs_its_own_events_only() {
     assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage));
 }
 
-/// Any valid entry, with its words and data.
-/// Threads 1 to 6 are dispatched in turn on three processors, at the first and at the last
-/// timestamp.
+/// Returns a file in which threads 1 to 6 are dispatched in turn on three processors. The
+/// timestamps are 2^33 and the largest number, alternately.
 fn longest_times() -> Vec<u8> {
     let dispatch = |number: u64| {
         let tick = if number.is_multiple_of(2) { 1 << 33 } else { u64::MAX };
@@ -424,6 +423,7 @@ fn times_whose_sum_exceeds_the_largest_number_add_up_to_it() {
     }
 }
 
+/// Any valid entry, with its words and data.
 fn any_entry() -> impl Strategy<Value = (Written, Vec<u64>, Option<Vec<u8>>)> {
     let head = (any::<u16>(), 0..1_u64 << 40, any::<Option<u64>>(), any::<Option<u64>>());
     let data = prop_oneof![

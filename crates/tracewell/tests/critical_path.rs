@@ -57,8 +57,8 @@ fn time<S: Copy + PartialEq>(row: &Row<S>, part: &Part, end: u64, of: impl Fn(S)
     row.time(part.from.ticks..part.until, end, of)
 }
 
-/// Asserts that the parts are consecutive and add up to the whole, that chains connect the task
-/// with the context of the part, and that the tracks of cores agree with the parts.
+/// Asserts that the parts are consecutive and add up to the whole, that the chain of each part
+/// leads from the task to the part's context, and that the tracks of cores agree with the parts.
 fn check(place: &str, trace: &Trace, tracks: &Tracks, path: &CriticalPath) {
     let place = format!("{place}: {:?} of {:?}", path.kind, path.context);
     let whole = path.until.ticks - path.from.ticks;
@@ -224,7 +224,7 @@ fn a_question_without_an_answer_has_a_reason() {
         explain(&trace, &scheduling, &question.parse().unwrap(), ALL).unwrap_err().to_string()
     };
     assert_eq!(ask("worst:contrl"), "no task 'contrl'; did you mean 'control'?");
-    assert_eq!(ask("0"), "no completed job and no completed wait contains it");
+    assert_eq!(ask("0"), "no completed job or wait contains this event or time");
     // There is no answer if the clock's rate is unknown, or if the trace ends before the time.
     let unknown = "the trace does not reach this time, or the rate of its clock is unknown";
     assert_eq!((ask("5ms").as_str(), ask("tick:5876191").as_str()), (unknown, unknown));

@@ -1,5 +1,5 @@
-//! Tests the reader of POSIX trace logs and streams, which are constructed word by word, whole and
-//! damaged.
+//! Tests the reader of POSIX trace logs and streams. The tests construct logs and streams word by
+//! word, and then damage some of them.
 
 mod support;
 
@@ -204,7 +204,7 @@ fn every_truncation_gives_the_whole_blocks_before_it() {
         let warning = trace.diagnostics.iter().last().unwrap();
         assert!(warning.message.starts_with("the log was not closed"), "cut at {cut}");
         assert_eq!(warning.severity, Severity::Warning);
-        // The records after the last block were lost with the writer, even if that block is
+        // The log has no end block, so later records are missing even if the last block is
         // complete.
         let last = kept.losses.last().unwrap();
         assert_eq!((last.events, last.cause), (None, LossCause::Truncated), "cut at {cut}");
@@ -332,8 +332,8 @@ fn a_damaged_slot_is_a_gap() {
     assert_eq!(places, [Some(slot as u64)]);
 }
 
-/// A stream's memory with each of these events in its own packet. All packets except the last are
-/// closed.
+/// A stream's memory with one packet for each of these lists of events. All packets except the last
+/// are closed.
 fn memory(packets: &[Vec<Event>]) -> Vec<u8> {
     let geometry = Geometry { packet_words: 1024, packets: packets.len() as u32 + 2, closed: 2 };
     let header = ObjectHeader {

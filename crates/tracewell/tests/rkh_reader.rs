@@ -591,7 +591,8 @@ fn all_dialects_have_the_same_types_and_tables() {
     }
 }
 
-/// The bytes of an argument with this value.
+/// Appends the bytes of an argument with this value. Returns the number that the reader should
+/// decode, or `None` for arguments that have no fixed number of bytes.
 fn argument(field: FieldType, value: u32, settings: &Settings, out: &mut Vec<u8>) -> Option<u64> {
     match field {
         FieldType::Text | FieldType::Rest | FieldType::Items | FieldType::Number => None,

@@ -35,7 +35,8 @@ fn read_with(bytes: Vec<u8>, options: &[&str]) -> Result<(Trace, EventLog), Inpu
     Ok((trace, kept))
 }
 
-/// If an option specifies the kind, the reader does not infer the kind from the content.
+/// Opens bytes. If an option specifies their kind, the format is S.Ha.R.K.; otherwise the reader
+/// recognises the format.
 fn open(bytes: Vec<u8>, options: &[&str]) -> Result<Input, InputError> {
     let mut settings = settings(options);
     let told = options.iter().any(|option| option.starts_with("kind="));

@@ -132,8 +132,9 @@ pub fn difference(old: &Sample, new: &Sample) -> Option<Difference> {
     Some(Difference { distance, delta, probability })
 }
 
-/// Groups values whose order is unknown, and returns the numbers of old and new values in each
-/// group. Equal values and overlapping buckets form one group. The groups are in ascending order.
+/// Groups values whose order is unknown. Returns the number of old values and the number of new
+/// values in each group. Equal values and overlapping buckets form one group. The groups are in
+/// ascending order.
 fn groups(old: &[Bucket], new: &[Bucket]) -> Vec<(u64, u64)> {
     let old = old.iter().map(|bucket| (bucket, bucket.count, 0));
     let mut all: Vec<_> = old.chain(new.iter().map(|bucket| (bucket, 0, bucket.count))).collect();

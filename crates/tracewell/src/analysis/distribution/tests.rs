@@ -27,7 +27,8 @@ fn exact(sorted: &[u64], millionths: u64) -> u64 {
     let enough = |value: u64| {
         u128::from(reached(value)) * 1_000_000 >= sorted.len() as u128 * u128::from(millionths)
     };
-    // `enough` is monotonic in the value, so a binary search finds the first such value.
+    // If `enough` is true for a value, it is true for all larger values. So a binary search finds
+    // the first value for which it is true.
     sorted[sorted.partition_point(|value| !enough(*value))]
 }
 

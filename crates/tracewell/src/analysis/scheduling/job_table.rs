@@ -1,6 +1,6 @@
 //! Lists jobs with release, start and completion, and the parts of the response time.
 //!
-//! A job has a row if the trace shows its release and its completion, and has no gap between them.
+//! A job has a row if the trace shows its release and its completion, without a gap between them.
 //! On one core, each tick of its response time belongs to exactly one part. The part depends on
 //! what ran in this tick: the job itself, an earlier pending job of its task, another task on
 //! behalf of its task (blocking), another task for itself (one part per task), an interrupt, or no
@@ -160,7 +160,8 @@ impl Task {
         self.waiting.push_back(Open { release: now.ticks, released, ..Open::default() });
     }
 
-    /// Stores the values from which the figures of the next job count. This job is now the oldest.
+    /// Stores the current execution and preemptions. The figures of the next job, which is now the
+    /// oldest, are counted from here.
     fn next(&mut self, now: &Now<'_>) {
         self.ran = now.accounts.ran(now.context);
         self.preemptions = now.preemptions;

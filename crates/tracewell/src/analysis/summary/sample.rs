@@ -313,8 +313,8 @@ struct Distinct<'a, T: Extent> {
     range: &'a Range<u64>,
     resolution: u64,
     shown: Vec<T>,
-    /// For each key, the earliest beginning of the next short entry that can be shown. Only keys
-    /// from [`LOW_KEYS`] on need a hash table.
+    /// For each key, the earliest time at which the next short entry that is shown can begin. Only
+    /// keys from [`LOW_KEYS`] on need a hash table.
     free: Vec<u64>,
     free_more: HashMap<u64, u64, RandomState>,
 }

@@ -77,7 +77,7 @@ impl TrackBuilder {
             settled.waits(index, track.waits.drain(..));
             entries -= track.holder.changes().len();
         }
-        // A gap also ends waits. `builder.entries` does not count these.
+        // A gap also ends waits. `builder.entries` does not count these waits.
         builder.entries = builder.entries.saturating_sub(entries as u64);
         builder.marks.drain(..).for_each(|mark| settled.mark(mark));
         builder.arrows.drain(..).for_each(|arrow| settled.arrow(arrow));
@@ -413,7 +413,7 @@ impl Moments for Builder {
             events: loss.and_then(|loss| loss.events),
             cause: loss.map(|loss| loss.cause),
         });
-        // No state before the gap is certain after it.
+        // After the gap, no earlier state is certain.
         self.contexts.gap(from);
         self.jobs.gap();
         self.locks.gap(from);

@@ -81,7 +81,7 @@ fn merge(geometry: Geometry, bytes: &[u8], rows: &mut Rows, out: &mut Emitter<'_
         .collect();
     while let Some(Reverse((_, index))) = next.pop() {
         let Some((record, bytes, at)) = sources[index].next() else { continue };
-        // The heap has at most one entry per packet: the timestamp of its next record.
+        // The heap has at most one entry per packet: the timestamp of the packet's next record.
         if let Some(stamp) = sources[index].stamp() {
             next.push(Reverse((stamp, index)));
         } else if !sources[index].rest.is_empty() {
@@ -101,8 +101,7 @@ fn source(geometry: Geometry, packet: usize, bytes: &[u8]) -> Option<Source<'_>>
     let at = |index: usize| word(bytes, geometry.head(packet) + index);
     let state = at(head::STATE)?;
     let (words, opened) = split(at(head::COMMITTED)?);
-    // The committed length is valid only if it was stored after the packet was opened for the last
-    // time.
+    // The committed length is valid only if it was stored after the packet was last opened.
     let occupied = matches!(state & 3, 1 | 2) && opened == (state >> 2) as u32;
     let words = occupied.then_some(words.min(geometry.packet_words))?;
     let start = geometry.packet(packet).checked_mul(WORD)?;

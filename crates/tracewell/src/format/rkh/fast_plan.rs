@@ -1,7 +1,7 @@
 //! Plans for reading the frames of each id on the fast path, computed when the settings are known.
 //!
-//! An id has no fast plan if its arguments are not numbers at fixed positions. Ids have fast plans
-//! only if the header consists of a one-byte id, a sequence number and a timestamp.
+//! An id has a fast plan only if its arguments are numbers at fixed positions, and if the header
+//! consists of a one-byte id, a sequence number and a timestamp.
 
 use tracewell_wire::rkh::Settings;
 
