@@ -1612,8 +1612,8 @@ int tw_rkh_filter_signal(struct tw_rkh *trace, uint32_t signal, uint8_t on_or_of
  `signal` (the record's signal, or TW_RKH_NO_SIGNAL). A record that is still open is aborted.
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED if a filter suppresses the
  record, TW_OFF if the record is not compiled in, TW_INVALID if the dialect has no such event.
- After an error no record is open, and calls up to `tw_rkh_end` have no effect. Safe in an
- interrupt if no other call can be in progress.
+ After an error no record is open, and all calls up to and including `tw_rkh_end` have no effect.
+ Safe in an interrupt if no other call can be in progress.
  */
 int tw_rkh_begin(struct tw_rkh *trace, uint8_t code, int32_t priority, int64_t signal);
 

@@ -210,6 +210,17 @@ mod tests {
     }
 
     #[test]
+    fn a_part_is_the_lowest_value_that_enough_values_do_not_exceed() {
+        let ten = Sample::of((10..=100).step_by(10));
+        for (millionths, value) in
+            [(0, 10), (100_000, 10), (100_001, 20), (500_000, 50), (1_000_000, 100)]
+        {
+            assert_eq!(ten.part(millionths), value, "{millionths}");
+        }
+        assert_eq!(Sample::of([]).part(500_000), 0);
+    }
+
+    #[test]
     fn few_values_are_not_compared() {
         assert_eq!(difference(&side(&[1; 7]), &side(&[2; 100])), None);
         assert!(difference(&side(&[1; 8]), &side(&[2; 8])).is_some());

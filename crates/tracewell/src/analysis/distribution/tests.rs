@@ -87,7 +87,9 @@ proptest! {
     }
 
     #[test]
-    fn merged_distributions_equal_that_of_all_values(first in values(), second in values()) {
+    fn merged_distributions_equal_that_of_all_values(
+        first in values(), second in prop_oneof![1 => Just(Vec::new()), 4 => values()],
+    ) {
         let together = of(&[first.clone(), second.clone()].concat());
         let mut merged = of(&first);
         let mut rest = Distribution::default();

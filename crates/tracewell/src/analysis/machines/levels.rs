@@ -410,3 +410,36 @@ impl Level {
         self.samples = pairs.iter().map(fuller).chain(rest.iter().copied()).collect();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::threadx;
+
+    /// A send that leaves the level as it was went to a waiting receive.
+    #[test]
+    fn a_message_is_taken_only_if_a_receive_is_there() {
+        let schema = threadx::schema();
+        let effect = |name: &str| {
+            let event = schema.events().find(|event| event.label == name).unwrap();
+            Effect::of(&schema, event, &event.means.unwrap()).unwrap()
+        };
+        let [send, receive] = ["tx_queue_send", "tx_queue_receive"].map(effect);
+        for (events, put, taken) in [
+            (&[(&send, 0)][..], 1, 0),
+            (&[(&send, 0), (&receive, 1)], 1, 1),
+            (&[(&receive, 0)], 0, 0),
+            (&[(&receive, 0), (&send, 0)], 1, 1),
+            (&[(&receive, 0), (&send, 0), (&send, 0)], 2, 1),
+        ] {
+            let mut level =
+                Level::new(Named { argument: 1, key: 1, kind: None, ticks: 0, renamed: 0 });
+            for (ticks, (effect, used)) in (0..).zip(events) {
+                let numbers = Numbers { used: Some(*used), free: None, least_free: None };
+                assert_eq!(level.take(ticks, effect, &numbers, 8), Some(*used));
+            }
+            level.end();
+            assert_eq!((level.put, level.taken), (put, taken));
+        }
+    }
+}

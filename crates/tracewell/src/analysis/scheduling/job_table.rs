@@ -193,6 +193,28 @@ impl Task {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{OnBehalf, Running};
+
+    #[test]
+    fn jobs_have_parts_until_the_stored_totals_reach_a_limit() {
+        let [context, other] = [0, 1].map(ContextId);
+        let mut running = Running::default();
+        running.choose(OnBehalf { runs: other.into(), of: context.into() });
+        let mut accounts = Accounts::default();
+        accounts.charge(&running, 5);
+        // The ticks of both tasks, and those of the other one on behalf of this one.
+        const TOTALS: usize = 3;
+        for (kept, stored) in [(0, TOTALS), (MAX_TOTALS - 1, TOTALS), (MAX_TOTALS, 0)] {
+            let mut table = JobTable { kept, ..JobTable::new(1) };
+            let now = Now { context, ticks: 7, accounts: &accounts, preemptions: 0 };
+            table.take(Change::Released, &now);
+            assert_eq!(table.kept, kept + stored);
+            table.take(Change::Done, &now);
+            assert_eq!(table.kept, kept);
+            let (rows, _) = table.finish(1);
+            assert_eq!(rows[0].parts.is_some(), stored > 0);
+        }
+    }
 
     #[test]
     fn jobs_beyond_the_room_for_them_are_counted() {

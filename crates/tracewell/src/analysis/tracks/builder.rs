@@ -535,3 +535,20 @@ fn only_continues(meaning: Meaning) -> bool {
             | Meaning::Return
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_of_contexts_are_entries_too() {
+        for (entries, changes, left_out) in
+            [(MAX_ENTRIES - 2, 1, 0), (MAX_ENTRIES - 1, 1, 1), (1, MAX_ENTRIES - 1, 1)]
+        {
+            let mut builder = Builder { entries, ..Builder::default() };
+            builder.contexts.changes = changes;
+            assert_eq!(builder.has_room(), left_out == 0, "{entries} {changes}");
+            assert_eq!(builder.left_out, left_out);
+        }
+    }
+}

@@ -81,16 +81,16 @@ fn merge(geometry: Geometry, bytes: &[u8], rows: &mut Rows, out: &mut Emitter<'_
         .collect();
     while let Some(Reverse((_, index))) = next.pop() {
         let Some((record, bytes, at)) = sources[index].next() else { continue };
+        if record.head.flags & FLAG_HIDDEN == 0 {
+            types::define_unnamed(out.trace, u32::from(record.head.id));
+            rows.add(&record, bytes, at, out)?;
+        }
         // The heap has at most one entry per packet: the timestamp of the packet's next record.
         if let Some(stamp) = sources[index].stamp() {
             next.push(Reverse((stamp, index)));
         } else if !sources[index].rest.is_empty() {
             let message = "expected a record that ends within its packet";
             out.damage(message, (None, LossCause::Damaged), sources[index].at)?;
-        }
-        if record.head.flags & FLAG_HIDDEN == 0 {
-            types::define_unnamed(out.trace, u32::from(record.head.id));
-            rows.add(&record, bytes, at, out)?;
         }
     }
     Flow::Continue(())

@@ -87,11 +87,11 @@ const fn may_configure(first: u8) -> bool {
 }
 
 impl FastPlan {
-    /// Returns `None` for symbols, and for records whose arguments have no fixed positions.
+    /// Returns `None` for records whose arguments have no fixed positions. These include all
+    /// symbols, because a symbol contains a text.
     fn new(plan: &Plan, settings: &Settings) -> Option<Self> {
         let Shape::Fixed { bytes, count, slots } = &plan.shape else { return None };
         let (effect, object) = match plan.step {
-            _ if plan.symbol.is_some() => return None,
             Step::Elsewhere => (Effect::None, 0),
             Step::Of(object) => (Effect::Belongs, object),
             Step::Ends(object) => (Effect::Ends, object),

@@ -81,11 +81,6 @@ impl Rows {
         word.map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Adds a row without arguments.
-    pub(super) fn add_empty(&mut self) {
-        self.push(values::head(0, 0).to_le_bytes());
-    }
-
     /// Removes the rows that begin at byte `end` or after it.
     pub(super) fn truncate(&mut self, end: usize) {
         self.end = end / 8;

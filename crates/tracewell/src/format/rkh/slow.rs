@@ -149,8 +149,8 @@ impl Chunk<'_, '_> {
             return self.fault(fault, cut);
         }
         let id = header.shown_id(state.base, code);
+        // Without a row, the payload is empty, so the event has no arguments.
         let row = state.pending.rows.end();
-        state.pending.rows.add_empty();
         let message = match fault {
             Fault::BadArguments => {
                 state.counts.bad_args += 1;
