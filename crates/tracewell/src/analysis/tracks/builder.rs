@@ -151,7 +151,7 @@ struct EventFacts {
     /// True if the event begins a call in which a context can wait.
     waits_in: bool,
     effect: Effect,
-    /// What its subject asks for, if this is the only effect.
+    /// The request of its subject, if this is the only effect.
     asks: Option<Meaning>,
 }
 

@@ -135,8 +135,8 @@ impl Rows {
     }
 }
 
-/// Returns the number of elements at the beginning for which `is_one` returns true; it returns false
-/// for all later elements. This takes little time for both small and large numbers.
+/// Returns the number of elements at the beginning for which `is_one` returns true. It returns
+/// false for all later elements. This takes little time for both small and large numbers.
 fn leading<C>(list: &[C], is_one: impl Fn(&C) -> bool) -> usize {
     let mut most = 1;
     while list.get(most).is_some_and(&is_one) {

@@ -1,7 +1,6 @@
 //! Compares the tracks of brief events with the tracks of whole events.
 
 use super::*;
-use crate::input::{Input, Settings};
 
 /// Asks for all events as a whole.
 struct Whole(Builder);
@@ -73,7 +72,7 @@ fn brief_events_lead_to_the_same_tracks() {
     ];
     for name in traces {
         let path = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
-        let open = || Input::open(path.as_ref(), Settings::default()).unwrap();
+        let open = || crate::open(&path).unwrap();
         let mut brief = Scheduling::with_moments(Wanted::default(), Builder::default());
         let trace = open().read(&mut brief).unwrap();
         let mut whole = Scheduling::with_moments(Wanted::default(), Whole(Builder::default()));
