@@ -89,7 +89,7 @@ mod subject;
 mod times;
 mod timing;
 #[cfg(test)]
-mod twin_tests;
+pub(in crate::analysis) mod twin_tests;
 mod waited;
 mod windows;
 
