@@ -538,7 +538,8 @@ typedef struct tw_clock {
  */
 typedef struct tw_aix_machine {
   /*
-   Nanoseconds = ticks * multiplier / divisor. If both are 0, a tick is a nanosecond.
+   Nanoseconds = ticks * multiplier / divisor. If multiplier and divisor are 0, a tick is a
+   nanosecond.
    */
   uint64_t multiplier;
   /*
@@ -658,7 +659,7 @@ typedef struct tw_aix_chunk {
    */
   size_t length;
   /*
-   1 if the log has reached its maximum size: truncate it to its header first.
+   1 if the log has reached its maximum size: truncate the log to its header first.
    */
   int starts_over;
 } tw_aix_chunk;
@@ -741,26 +742,23 @@ typedef struct tw_rkh_settings {
    */
   uint8_t signal;
   /*
-   Size of the field for the size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
+   Size of the field that contains the size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
    */
   uint8_t event_size;
   /*
-   Size of the field for a number of memory blocks
-   (`RKH_CFG_MP_SIZEOF_NBLOCK`).
+   Size of the field that contains a number of memory blocks (`RKH_CFG_MP_SIZEOF_NBLOCK`).
    */
   uint8_t block_count;
   /*
-   Size of the field for the size of a memory block
-   (`RKH_CFG_MP_SIZEOF_BSIZE`).
+   Size of the field that contains the size of a memory block (`RKH_CFG_MP_SIZEOF_BSIZE`).
    */
   uint8_t block_size;
   /*
-   Size of the field for a number of queue elements
-   (`RKH_CFG_QUE_SIZEOF_NELEM`).
+   Size of the field that contains a number of queue elements (`RKH_CFG_QUE_SIZEOF_NELEM`).
    */
   uint8_t queue_count;
   /*
-   Size of the field for a number of timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
+   Size of the field that contains a number of timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
    */
   uint8_t timer_ticks;
   /*
@@ -1312,8 +1310,8 @@ int tw_trcgent(struct tw_aix *trace,
 
  # Safety
  * `buffer` must point to `size` bytes that are not used for anything else until `tw_aix_finish`.
- * The command must be null or null-terminated, and `ids` must point to `id_count` numbers. Both
-   must stay valid until `tw_aix_finish`.
+ * The command must be null or null-terminated, and `ids` must point to `id_count` numbers. The
+   command and the ids must stay valid until `tw_aix_finish`.
  */
 int tw_trcstart(struct tw_aix *trace,
                 const struct tw_aix_context *context,
@@ -1521,7 +1519,7 @@ int tw_rkh_init(struct tw_rkh *trace,
 int tw_rkh_open(struct tw_rkh *trace);
 
 /*
- Records the configuration again. Decoders discard all names at this record.
+ Records the configuration again. A decoder that reads this record discards all names.
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID in dialects without such a
  record, TW_MISSED. Safe in an interrupt if no other call can be in progress.
@@ -1654,9 +1652,9 @@ int tw_rkh_bytes(struct tw_rkh *trace, const void *bytes, size_t length);
  Ends a record (`RKH_TRC_END`).
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no record is open, TW_MISSED
- if the buffer dropped the record, TW_INVALID if the arguments did not match the event: the
- record is aborted, and decoders count it as lost if the framework's buffer is used. Safe in an
- interrupt if no other call can be in progress.
+ if the buffer dropped the record, TW_INVALID if the arguments did not match the event. After
+ TW_INVALID, the record is aborted; with the framework's buffer, decoders count it as lost. Safe
+ in an interrupt if no other call can be in progress.
  */
 int tw_rkh_end(struct tw_rkh *trace);
 
@@ -1686,7 +1684,8 @@ int tw_rkh_record(struct tw_rkh *trace,
 int tw_rkh_begin_user(struct tw_rkh *trace, uint8_t number);
 
 /*
- Writes the next item of a user event: one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ, _FUN, _SIG.
+ Writes the next item of a user event. `item_type` is one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ,
+ TW_RKH_FUN or TW_RKH_SIG.
 
  `width` is the minimum number of characters to print, 0 to 15; it has no effect on addresses and
  signals. Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an
@@ -1798,7 +1797,7 @@ int tw_shark_log(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t p
 int tw_shark_log_fast(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t par2);
 
 /*
- Marks the current chunk as full and continues in its successor, regardless of its mode
+ Marks the current chunk as full, whatever its mode is, and continues in the chunk linked to it
  (`FTrace_EVT_next_chunk`). No record is stored.
 
  Ownership, errors and safety are as for `tw_shark_log`.
@@ -1935,8 +1934,8 @@ int tw_shark_compressed_size(struct tw_shark *trace, uint8_t number, size_t *siz
 
 /*
  Compresses a chunk into other memory (`FTrace_compress_chunk`) and stores the location of its
- former memory. The chunk keeps its number and content, and receives `new_flags` with TW_COMPR
- and without TW_FREE. The time is proportional to the chunk's size.
+ former memory. The chunk keeps its number and content. Its flags become `new_flags`, with
+ TW_COMPR added and TW_FREE removed. The time is proportional to the chunk's size.
 
  Ownership: the trace owns `memory` until the chunk is deleted; `*before` belongs to the caller
  again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_TOO_SMALL,
@@ -2043,8 +2042,8 @@ int tw_shark_begin_send(struct tw_shark *trace, uint8_t number, struct tw_shark_
 /*
  Sends the copied records. Does not use the trace.
 
- Ownership: none. Errors: TW_NULL, or an error of the sender. After an error, send again, or end
- with `sent` 0. Not for signal handlers.
+ Ownership: none. Errors: TW_NULL, or an error of the sender. After an error, call this function
+ again, or call `tw_shark_end_send` with `sent` 0. Not for signal handlers.
  */
 int tw_shark_send(struct tw_shark_sender *sender, const struct tw_shark_dump *dump);
 #endif
@@ -2098,7 +2097,7 @@ int tw_stream_open(const char *file, struct tw_stream **stream);
 #if defined(TRACEWELL_HOSTED)
 /*
  Opens the stream that the environment variable `TRACEWELL_STREAM` names. `tracewell record` sets
- it for the programs it starts.
+ this variable for the programs that it starts.
 
  Ownership: as `tw_stream_create`. Errors: TW_NOTHING if the variable is not set, otherwise as
  `tw_stream_open`. After TW_NOTHING the stored stream is null; every other function returns

@@ -2,10 +2,9 @@
 //! buffer.
 //!
 //! `rkh/filter` contains the functions of the filters, and `rkh/record` the functions that write
-//! records.
-//! `include/tracewell_rkh.h` wraps both in macros like those of the framework, and
-//! `include/tracewell_rkh_events.h` defines the event ids. No function here allocates, locks, waits
-//! or makes a system call.
+//! records. `include/tracewell_rkh.h` wraps the functions of both modules in macros like those of
+//! the framework, and `include/tracewell_rkh_events.h` defines the event ids. No function here
+//! allocates, locks, waits or makes a system call.
 //!
 //! Unsafe: exported symbols and C arrays.
 #![allow(unsafe_code)]
@@ -111,18 +110,15 @@ pub struct tw_rkh_settings {
     pub function: u8,
     /// Size of signals (`RKH_CFG_FWK_SIZEOF_EVT`).
     pub signal: u8,
-    /// Size of the field for the size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
+    /// Size of the field that contains the size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
     pub event_size: u8,
-    /// Size of the field for a number of memory blocks
-    /// (`RKH_CFG_MP_SIZEOF_NBLOCK`).
+    /// Size of the field that contains a number of memory blocks (`RKH_CFG_MP_SIZEOF_NBLOCK`).
     pub block_count: u8,
-    /// Size of the field for the size of a memory block
-    /// (`RKH_CFG_MP_SIZEOF_BSIZE`).
+    /// Size of the field that contains the size of a memory block (`RKH_CFG_MP_SIZEOF_BSIZE`).
     pub block_size: u8,
-    /// Size of the field for a number of queue elements
-    /// (`RKH_CFG_QUE_SIZEOF_NELEM`).
+    /// Size of the field that contains a number of queue elements (`RKH_CFG_QUE_SIZEOF_NELEM`).
     pub queue_count: u8,
-    /// Size of the field for a number of timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
+    /// Size of the field that contains a number of timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
     pub timer_ticks: u8,
     /// Nonzero if senders are recorded (`RKH_CFG_SMA_TRC_SNDR_EN`).
     pub sender: u8,
@@ -383,7 +379,7 @@ pub extern "C" fn tw_rkh_open(trace: Option<&mut tw_rkh>) -> c_int {
     guard(|| recorded(recorder(trace)?.open()))
 }
 
-/// Records the configuration again. Decoders discard all names at this record.
+/// Records the configuration again. A decoder that reads this record discards all names.
 ///
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID in dialects without such a
 /// record, TW_MISSED. Safe in an interrupt if no other call can be in progress.

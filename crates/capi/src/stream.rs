@@ -153,7 +153,7 @@ pub unsafe extern "C" fn tw_stream_open(
 }
 
 /// Opens the stream that the environment variable `TRACEWELL_STREAM` names. `tracewell record` sets
-/// it for the programs it starts.
+/// this variable for the programs that it starts.
 ///
 /// Ownership: as `tw_stream_create`. Errors: TW_NOTHING if the variable is not set, otherwise as
 /// `tw_stream_open`. After TW_NOTHING the stored stream is null; every other function returns

@@ -103,7 +103,8 @@ impl Request {
         }
         input.set_threads(self.threads);
         let mut report = TrcReport::new(out, program, settings);
-        // A selection by name needs all names, and a trace can define a name even at its end.
+        // A selection by name needs all names before the first event, but a trace can define a name
+        // even at its end. So `read_selected` reads a file twice if necessary.
         let read = read_selected(input, &mut report, &selection);
         let mut trace = read.map_err(|error| Failure::reading(error, self.output_path()))?;
         selection.remark(&mut trace);

@@ -556,7 +556,7 @@ fn completions_and_manual_pages_are_made() {
         let output = program().args(["completions", shell]).output().unwrap();
         let script = stdout(&output);
         assert!(script.contains("tracewell"), "{shell}");
-        // Keys of -O and -T.
+        // The scripts complete the keys of -O and -T.
         assert!(script.contains("que-lwm") && script.contains("ulong"), "{shell}: {script}");
     }
     let folder = tempfile::tempdir().unwrap();

@@ -136,7 +136,7 @@ fn column(arguments: &[&str]) -> Vec<String> {
 
 #[test]
 fn events_have_times_in_each_form() {
-    // The times of the events of the report above.
+    // These are the times of the events in the report above.
     let relative = ["time", "0.000000000", "0.000000000", "0.000000000", "0.001608000"];
     assert_eq!(column(&[]), relative);
     assert_eq!(column(&["--time", "relative"]), relative);

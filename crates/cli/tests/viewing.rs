@@ -133,7 +133,7 @@ fn machines_and_queues_have_rows_with_names_below_the_chart() {
     // With `--context`, the chart has only rows of contexts.
     let of_context = stdout(&view(&["--ascii", "--context", "my", trace]));
     assert!(of_context.contains("\nmy ") && !of_context.contains("state"), "{of_context}");
-    // A long name loses its end, but the row still says what it shows.
+    // A long name is truncated, but the word after it, which states what the row shows, is not.
     let narrow = stdout(&view(&["--ascii", "--width", "40", trace]));
     assert!(narrow.contains("\nmy->e~ level"), "{narrow}");
 }

@@ -298,7 +298,7 @@ mod tests {
             buffer.mark(mark(ArrivalKind::Opened, 0));
             assert!(!buffer.push(0, b"e"));
             buffer.mark(mark(ArrivalKind::Closed, 0));
-            // Bytes that were dropped before they reached this buffer.
+            // These bytes were dropped before they reached this buffer.
             buffer.mark(mark(ArrivalKind::Dropped, 2));
         }
         let mut batch = buffer.other();

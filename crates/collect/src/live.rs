@@ -12,7 +12,7 @@ use crate::buffer::Batch;
 use crate::view::{Shown, View};
 
 /// Number of bytes after which a format without a magic number is accepted. If no more bytes
-/// arrive, fewer suffice.
+/// arrive, fewer bytes suffice.
 const ACCEPTED_AFTER: usize = 4096;
 
 /// Time for which the source must be silent before the format is recognised from the bytes received
@@ -148,8 +148,8 @@ impl<'a, 't> Live<'a, 't> {
         self.fresh_since = None;
         let Stage::Decoded(decoding) = &mut self.stage else { return Ok(()) };
         let Decoding { reading, sink } = decoding.as_mut();
-        // With an event, the settings are known. Without bytes, there is nothing to infer them
-        // from.
+        // After the first event, the settings are known. If no bytes are pending, the decoder
+        // cannot infer anything.
         if reading.trace().events > 0 || reading.pending() == 0 {
             return Ok(());
         }

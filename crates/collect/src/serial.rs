@@ -163,7 +163,7 @@ impl Serial {
         };
         let control = &mut termios.control_modes;
         control.remove(ControlModes::CSIZE);
-        // CLOCAL: cables with three wires have no modem lines.
+        // CLOCAL: ignore the modem lines, because cables with three wires do not have them.
         control.insert(size | ControlModes::CREAD | ControlModes::CLOCAL);
         // PARODD has no effect without PARENB.
         control.set(ControlModes::PARENB, self.parity != Parity::None);

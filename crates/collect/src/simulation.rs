@@ -68,7 +68,8 @@ struct Setup {
 }
 
 impl Setup {
-    /// The bits, from the lowest: sources (2 bits), content (2 bits), format, disk (2 bits), shown.
+    /// Returns the setup that a byte describes. Its bits are, from the lowest: sources (2 bits),
+    /// content (2 bits), format, disk (2 bits), shown.
     fn of(byte: u8) -> Self {
         let disks = [None, Some(1000), Some(usize::MAX), Some(usize::MAX)];
         let disk = disks[usize::from(byte >> 5 & 3)];
@@ -191,7 +192,7 @@ fn run(source: usize, setup: Setup, steps: &[(Step, u8)], control: &Control<'_>)
     // Every notice must have a text. The simulation does not compare the texts.
     let tell = &|notice: &Notice<'_>| assert!(!notice.to_string().is_empty());
     let buffer = &Buffer::limited(CAPACITY, MAX_READS);
-    // Half the capacity: the view can overrun while all bytes are stored.
+    // The view's buffer has half the capacity, so it can overrun while all bytes are stored.
     let showing = &Buffer::limited(CAPACITY / 2, MAX_READS);
     let (is_over, gauge) = (&AtomicBool::new(false), &Gauge::default());
     let (file, arrivals) = (Arc::default(), Arc::default());

@@ -179,7 +179,7 @@ fn marks_of(batch: &Batch, written: usize) -> Vec<u8> {
     let mut entries = Vec::new();
     for mark in &batch.marks {
         let bytes = mark.bytes as usize;
-        // Marks of connections have no bytes, so they apply in any case.
+        // Marks of other kinds have no bytes in the batch, so they do not depend on `written`.
         if mark.kind != ArrivalKind::Bytes {
             entries.extend(mark.to_bytes());
             continue;

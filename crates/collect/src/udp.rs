@@ -40,8 +40,8 @@ pub(crate) struct Udp {
 
 impl Udp {
     pub(crate) fn new(socket: UdpSocket, datagrams: Datagrams) -> io::Result<Self> {
-        // Size of the socket buffer, which holds datagrams while this process is not scheduled. The
-        // system may grant less.
+        // Request a large socket buffer, which holds datagrams while this process is not scheduled.
+        // The system may grant a smaller buffer.
         #[cfg(unix)]
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&socket, 4 << 20);
         socket.set_read_timeout(Some(TICK))?;
@@ -55,7 +55,7 @@ impl Udp {
 
     /// Collects until the end. Returns the packet report, unless the datagrams are a stream.
     pub(crate) fn collect(mut self, intake: &mut Intake<'_>) -> io::Result<Option<Report>> {
-        // The datagram follows the length prefix of the capture.
+        // In a capture, each datagram follows its length.
         let mut room = vec![0; Frame::PREFIX + CHUNK_LEN];
         let mut pace = Pace::new(READING);
         while !intake.is_over() {

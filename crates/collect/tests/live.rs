@@ -206,7 +206,7 @@ fn a_systemview_target_is_shown_while_it_sends() {
     });
     assert_eq!(kept.bytes.bytes(), sent);
     let trace = collected.shown.unwrap().trace.unwrap();
-    // The number of packets that the target counted.
+    // The target counted this number of packets.
     assert_eq!((trace.format, trace.events), ("systemview", 1179));
     assert!(trace.losses.is_empty());
     assert!(kept.shown().contains("spindle"));
@@ -332,7 +332,8 @@ fn a_serial_line_is_raw_and_an_unplugged_device_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ttyTEST");
     let source: Serial = format!("{}@250000,8N1", path.display()).parse().unwrap();
-    // Bytes that a line would change or consume if it were not in raw mode.
+    // Send all byte values. If the line were not in raw mode, it would change or consume some of
+    // them.
     let mut sent = capture();
     sent.extend(0..=255_u8);
     let mut line = plug(&path);

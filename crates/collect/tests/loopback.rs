@@ -219,8 +219,8 @@ fn a_restarted_sender_is_reported_and_loses_nothing() {
     let second: Vec<_> = {
         let mut datagrams = Vec::new();
         let mut trace = chunk(500);
-        // The same packet numbers, but with different records: a restarted sender does not repeat
-        // earlier records.
+        // These packets have the same numbers as before but different records: a restarted sender
+        // does not repeat earlier records.
         let dump = trace.begin_send(0).unwrap();
         let mut packets = Packets::default();
         packets

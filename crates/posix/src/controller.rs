@@ -205,7 +205,7 @@ impl Controller {
         if abandoned {
             return Ok(Polled::Abandoned);
         }
-        // The thread wakes this reader when the last process has ended.
+        // The watching thread wakes this reader after the last traced process has ended.
         lock(&self.watch).get_or_insert_with(|| Watch::start(&self.stream));
         Ok(Polled::Sleep(seen))
     }

@@ -72,7 +72,8 @@ impl LogWriter {
         }
         let facts = sys::facts(file.as_fd())?;
         let regular = facts.is_regular();
-        // All policies except append write at positions, which a pipe or a terminal does not have.
+        // All policies except append write at given positions in the file. A pipe or a terminal has
+        // no positions.
         let odd = !regular && attributes.log_policy != LogPolicy::Append;
         // With O_APPEND, the system moves each write to the end of the file.
         if flags & libc::O_APPEND != 0 || odd || facts.is_directory() {

@@ -30,7 +30,7 @@ const DEPTHS: usize = 4;
 #[derive(Clone, Copy)]
 pub(crate) struct Identity {
     pub(crate) process: u64,
-    /// The number that marks its packets: [`process::own_owner`].
+    /// The number that marks the recorder's packets: [`process::own_owner`].
     pub(crate) owner: u64,
     /// The thread as `pthread_t`.
     pub(crate) thread: u64,
@@ -116,7 +116,7 @@ pub(crate) struct Using(());
 
 /// The attached streams.
 pub(crate) trait Streams {
-    /// Returns the packets of the stream in a slot if it has this key.
+    /// Returns the packets of the stream in a slot, if the stream has this key.
     fn pool<'a>(&self, slot: usize, key: u64, using: &'a Using) -> Option<Pool<'a>>;
 }
 

@@ -1,8 +1,8 @@
 //! A thread that wakes sleeping readers after the traced processes have ended.
 //!
-//! Readers cannot check for the end of processes themselves, because they would have to sleep with
-//! a timeout. After a signal handler with `SA_RESTART`, a system call with a timeout does not
-//! restart.
+//! The readers themselves cannot check if the processes have ended, because they would have to
+//! sleep with a timeout. After a signal handler with `SA_RESTART`, a system call with a timeout
+//! does not restart.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;

@@ -38,7 +38,7 @@ fn streams_of_ended_controllers_are_unmapped() {
     let grown = address_space().saturating_sub(before);
     assert!(grown < STREAM_BYTES, "one thread: grown by {grown} bytes");
 
-    // Threads that record all the time: each sees every stream begin and end.
+    // These threads record all the time, so each of them sees every stream begin and end.
     let (end, count) = (AtomicBool::new(false), [const { AtomicU64::new(0) }; 3]);
     let all_recorded = || {
         let seen = count.each_ref().map(|count| count.load(Ordering::Relaxed));

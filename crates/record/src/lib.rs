@@ -1,4 +1,4 @@
-//! The recording rules of each trace system, operating on memory that the caller owns.
+//! Recorders that follow the rules of each trace system, in memory that the caller owns.
 //!
 //! This crate determines *when* and *where* to write bytes; `tracewell-wire` defines their layout.
 //! Without optional features, it uses no standard library, no allocator, no `unsafe` code, no

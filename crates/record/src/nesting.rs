@@ -67,7 +67,9 @@ impl<const DEPTHS: usize> Nesting<DEPTHS> {
     ) -> Option<R> {
         let local = 0_u8;
         let here = (&raw const local).addr();
-        // Relaxed, with compiler fences: only signal handlers on this same thread read the value.
+        // Relaxed, with compiler fences: only this thread and its signal handlers depend on the
+        // order. A caller of `is_in_use` in another thread must first execute a memory barrier in
+        // all threads.
         let mut depth = self.in_use.load(Ordering::Relaxed) as usize;
         if depth >= DEPTHS {
             depth = self.recover(here, abandoned)?;

@@ -249,7 +249,7 @@ fn caller() -> u64 {
 /// The parent's threads do not count as ended in the child of a fork, because the child continues
 /// to use the block of the thread that forked.
 fn has_ended(thread: u64, own: u64) -> bool {
-    // The kernel has reused the id of an ended thread for the caller.
+    // In this case, the kernel has given the caller the id of an ended thread.
     if thread == own {
         return true;
     }

@@ -55,7 +55,7 @@ fn confined<S>(make: impl FnOnce() -> S, work: impl FnOnce(&mut S)) -> Result<u6
     }
 }
 
-/// From here on, every system call except `exit_group` kills the process with SIGSYS.
+/// After this call, every system call except `exit_group` kills the process with SIGSYS.
 fn confine() {
     let step =
         |code: u32, jump: u8, k: u32| libc::sock_filter { code: code as u16, jt: jump, jf: 0, k };

@@ -28,7 +28,7 @@
 //! | `numbers` | gives tasks small numbers |
 //! | `state` | the running tasks |
 //! | `hooks` | the calls of `rtos-trace` |
-//! | `target`, `stream` | the calls of programs, for a recorder and for a stream |
+//! | `target`, `stream` | `TargetTrace` and `StreamTrace`, whose functions programs call |
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -29,8 +29,8 @@ export function upperBound(values, value, from = 0, to = values.length) {
 }
 
 /**
- * Returns an end for a search that starts at `from`: the values from there on are greater than `value`. It is at most twice as far from
- * `from` as the first such value, so the search takes only a few steps if this value is near.
+ * Returns an index at which a search that starts at `from` can end: the values from this index on are greater than `value`. The index is
+ * at most twice as far from `from` as the first such value, so the search takes only a few steps if this value is near.
  * @param {ArrayLike<number>} values sorted
  * @param {number} value
  * @param {number} from

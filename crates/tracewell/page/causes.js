@@ -1,4 +1,4 @@
-// Finds the contexts that used the processors during a time, and the contexts that delayed a wait.
+// Finds the contexts that used the processors in a time range, and the contexts that delayed a wait.
 
 import { BLOCKED, INTERRUPT, TASK } from "./model.js";
 
@@ -35,7 +35,7 @@ export function culprits(model, waiter, holder, times) {
 }
 
 /**
- * Returns the index of the longest span of a row within a time that `accepts` accepts, or -1.
+ * Returns the index of a row's longest span within a time range, among the spans that `accepts` accepts, or -1 if there is none.
  * @param {any} row
  * @param {number} from
  * @param {number} to

@@ -2,7 +2,7 @@
 // and lists the events if there are few enough.
 
 /**
- * The part of a trace that the model contains, with ticks from the start of the page.
+ * The part of a trace that the model contains. `from` and `until` are ticks from the start of the page.
  * @typedef {{
  *   from: number, until: number, resolution: number, events: number, most: number, listed: boolean
  * }} Part

@@ -11,7 +11,7 @@ const MAX_BARS = 24;
 const WIDE = 100;
 
 /**
- * A distribution. `rows` and `spans` contain the place of each length; all three are sorted by length.
+ * A distribution. `rows` and `spans` contain the place of each length. All three lists are in the order of the lengths.
  * @typedef {{ group: string, name: string, lengths: number[], rows: number[], spans: number[] }} Distribution
  */
 
@@ -89,7 +89,7 @@ export function bars(lengths) {
 }
 
 /**
- * Returns the smallest length such that a share of all lengths is not longer.
+ * Returns the smallest length such that at least the given share of all lengths is not longer.
  * @param {number[]} lengths not empty
  * @param {number} share
  */

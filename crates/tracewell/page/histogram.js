@@ -5,7 +5,7 @@ import { bars, distributions, quantile, ticks } from "./distributions.js";
 import { element } from "./elements.js";
 import { counted } from "./rows.js";
 
-/** What the groups of distributions count. */
+/** The nouns for the spans in each group of distributions. */
 const NOUNS = new Map([["Waits", "wait"], ["Held", "hold"], ["Ready until it runs", "time"], ["Preempted", "preemption"],
     ["Running without a break", "run"]]);
 

@@ -1,7 +1,7 @@
 // The page's summary of a mutex or semaphore: how it was created, which contexts held it, and the
 // longest wait. This file also splits and reads the arguments of events.
 
-/** Arguments of creating events that specify priority inheritance, and the values that mean none. */
+/** Names of the argument with which the creation of a lock specifies priority inheritance, and the values for no inheritance. */
 const [INHERITANCE, WITHOUT] = [["inheritance", "inherit"], ["none", "no", "false", "0", "0x0", "0x00000000"]];
 
 /**

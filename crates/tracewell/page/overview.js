@@ -204,7 +204,7 @@ export class Overview {
 class Layer {
     constructor() {
         this.canvas = document.createElement("canvas");
-        /** What the picture shows, and its size. @type {unknown[]} */
+        /** The content of the picture, and its size. @type {unknown[]} */
         this.key = [];
     }
 

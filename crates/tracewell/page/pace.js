@@ -1,18 +1,19 @@
 // Decides when the texts of the page follow the picture. The picture follows each movement in the next frame. Lists and tables cost more than
-// the picture, but nobody reads them while it moves. So they are updated when the movement ends, and a few times per second before that.
+// the picture, but the user does not read them while the picture moves. So the page updates them when the movement ends, and a few times
+// per second before that.
 
-/** Time in milliseconds after a movement without another one, at which the movement has ended. */
+/** A movement has ended if no other movement follows within this time in milliseconds. */
 export const REST = 100;
 
-/** Maximum time in milliseconds for which the texts stay behind. */
+/** Maximum time in milliseconds for which the texts stay behind the picture. */
 const BEHIND = 250;
 
-/** On a slow or busy computer, both times are longer by this number of frames with texts. */
+/** Both times are extended by the duration of this number of frames with texts, for slow or busy computers. */
 const FRAMES = 4;
 
 export class Pace {
     constructor() {
-        /** The state of the last frame: what the texts depend on beside the visible time, and this time. @type {unknown[]} */
+        /** The state of the last frame: the values on which the texts depend, without the visible time. `from` and `to` are the visible time. @type {unknown[]} */
         this.state = [];
         this.from = NaN;
         this.to = NaN;
@@ -24,9 +25,10 @@ export class Pace {
     }
 
     /**
-     * Returns true if only the visible time changes, and does so from frame to frame. Then the next frame without a change must follow after `REST`.
+     * Returns true if only the visible time changes, and does so from frame to frame. In this case, the caller must draw another frame
+     * after `REST` milliseconds, even if nothing has changed by then.
      * @param {{ from: number, to: number }} view
-     * @param {unknown[]} state what the texts depend on beside the visible time
+     * @param {unknown[]} state the values on which the texts depend, without the visible time
      * @param {number} now in milliseconds
      */
     isMoving({ from, to }, state, now) {

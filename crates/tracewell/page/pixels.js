@@ -5,13 +5,13 @@ import { boundBy, lowerBound, upperBound } from "./bounds.js";
 /** Maximum number of spans in a pixel whose times are added one by one. */
 const FEW = 8;
 
-/** Number of equal parts of a long row, for each of which the time in a state is stored. */
+/** A long row is divided into this number of equal parts. For each part, the time in a state is stored. */
 const PARTS = 16_384;
 
 /** Minimum number of these parts in a pixel. With fewer, the share of the pixel would be too inexact. */
 const PARTS_IN_PIXEL = 2;
 
-/** The time that a row has spent in a state up to each of equal parts of its time. */
+/** The time that a row has spent in a state before the beginning of each part. */
 class Parts {
     /**
      * @param {any} spans
@@ -34,7 +34,7 @@ class Parts {
         this.sums.fill(sum, part);
     }
 
-    /** Returns the time in the state before a time; within a part, in proportion. @param {number} time */
+    /** Returns how long the row was in the state before `time`. Within a part, the time in the state is assumed to be spread evenly. @param {number} time */
     before(time) {
         const place = Math.min(Math.max((time - this.from) / this.width, 0), PARTS);
         const part = Math.min(Math.floor(place), PARTS - 1);
@@ -78,7 +78,11 @@ export class Pixels {
         this.parts = null;
     }
 
-    /** Takes the shares of a state from the stored sums of a long row if the pixels, all of this width, are wide enough. @param {number} state @param {number} width */
+    /**
+     * Takes the shares of a state from the stored sums of a long row, if the pixels are wide enough. Returns true in that case.
+     * @param {number} state
+     * @param {number} width ticks of each pixel
+     */
     simplify(state, width) {
         this.parts = partsOf(this.spans, state, width);
         return this.parts !== null;
@@ -121,7 +125,7 @@ export class Pixels {
         return this.tail;
     }
 
-    /** Skips pixels up to a time, in which the span of this pixel lasts. @param {number} to */
+    /** Skips pixels up to a time. The span of this pixel must last until then. @param {number} to */
     skip(to) {
         this.to = to;
         this.sum = -1;
@@ -142,7 +146,7 @@ export class Pixels {
         return upperBound(this.spans.at, (this.from + this.to) / 2, Math.max(this.first, 0), this.end) - 1;
     }
 
-    /** Returns the share of the pixel's time in which the row has a state, which must be the same for all pixels. @param {number} state */
+    /** Returns the share of the pixel's time in which the row has a state. Use the same state for all pixels. @param {number} state */
     share(state) {
         if (this.known < 0) this.known = this.time(state) / (this.to - this.from);
         return this.known;

@@ -16,7 +16,7 @@ export class Pointer {
         this.timeline = timeline;
         this.tip = tip;
         this.hair = hair;
-        /** Where the pointer is over the times. @type {{ x: number, y: number } | null} */
+        /** The position of the pointer over the times. @type {{ x: number, y: number } | null} */
         this.at = null;
         /** The pressed pointers: several if the user pinches. @type {Map<number, PointerEvent>} */
         this.pointers = new Map();
@@ -140,7 +140,7 @@ export class Pointer {
     }
 
     /**
-     * Returns the near end of a span of a lane, otherwise the time of a near event, otherwise a whole tick.
+     * Returns the first of these that exists: a near end of a span of the lane, the time of a near event, the nearest tick.
      * @param {number} time
      * @param {import("./rows.js").Lane} [lane]
      */

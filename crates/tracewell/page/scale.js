@@ -26,7 +26,7 @@ export class Sequence {
         this.outside = Math.max((this.times[this.last] - this.times[0]) / Math.max(this.last, 1), 1);
     }
 
-    /** Returns the place of a time, which increases with it. @param {number} time */
+    /** Returns the place of a time. A later time has a larger place. @param {number} time */
     place(time) {
         const { times, last, outside } = this;
         if (time <= times[0]) return (time - times[0]) / outside;

@@ -345,7 +345,7 @@ class Combination {
         })));
         const until = String(this.from + this.length);
         return {
-            // A file that is still being read has only a part, but the page cannot ask for views of several files.
+            // The content of a file that is still being read is only a part, but a page of several files cannot request views.
             ...headers[0], part: null, title: this.titles.join(" + "),
             format: [...new Set(headers.map(({ format }) => format))].join(", "),
             events: sum((header) => header.events), from: String(this.from), until, span: until, start: null,
@@ -373,8 +373,8 @@ function valuesOf(columns, name) {
 }
 
 /**
- * Merges sorted lists. Returns for each place the list and the index in it. Equal values are in the
- * order of the lists.
+ * Merges sorted lists. For each place in the merged list, returns the list from which the value comes, and
+ * the index of the value in that list. Equal values are in the order of the lists.
  * @param {Float64Array[]} lists
  */
 export function mergedTimes(lists) {

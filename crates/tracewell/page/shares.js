@@ -14,7 +14,7 @@ const SLEEPING = 6;
  */
 
 /**
- * Returns the shares of a time: a row for each context that ran, was ready, blocked or asleep, and rows for interrupts and idle time.
+ * Returns the shares in a time range: a row for each context that ran, was ready, blocked or asleep, and rows for interrupts and idle time.
  * @param {import("./model.js").Model} model
  * @param {import("./rows.js").Lane[]} lanes
  * @param {number} from

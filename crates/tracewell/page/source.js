@@ -66,7 +66,7 @@ export class ServerMarks {
 }
 
 /**
- * Returns the bytes of a base64 text in lines, decompressed.
+ * Decodes the lines of a base64 text, and returns the decompressed bytes.
  * @param {string} text
  * @returns {Promise<Uint8Array>}
  */

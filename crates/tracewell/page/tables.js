@@ -14,7 +14,7 @@ function tableKey({ section, name, isPart }) {
     return isPart ? `\n${name}` : section === undefined ? name : `${section}\n${name}`;
 }
 
-/** Returns the table about the same thing among others, or the first one. @type {(table: import("./figures.js").Table | undefined, others: import("./figures.js").Table[]) => import("./figures.js").Table | undefined} */
+/** Returns the table among `others` that has the same name, or the first of them. @type {(table: import("./figures.js").Table | undefined, others: import("./figures.js").Table[]) => import("./figures.js").Table | undefined} */
 function counterpart(table, others) {
     return others.find(({ name }) => name === table?.name) ?? others[0];
 }
@@ -100,7 +100,7 @@ export class FigurePanel {
     }
 
     /**
-     * Returns a line that says for what time a table is, with a button that shows the other time.
+     * Returns a line that states which time a table covers, with a button that shows the table of the other time.
      * @type {(table: import("./figures.js").Table, others: import("./figures.js").Table[]) => HTMLElement}
      */
     scope(table, others) {

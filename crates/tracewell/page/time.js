@@ -10,7 +10,7 @@ const UNITS = [
 
 /** The clock of a trace. */
 export class Clock {
-    /** @param {string[][]} rates ticks and nanoseconds at its start, ticks per seconds */
+    /** @param {string[][]} rates for each rate: ticks and nanoseconds at its start, a number of ticks, and the seconds that they take */
     constructor(rates) {
         this.rates = rates.map(([ticks, ns, count, seconds]) => ({
             ticks: BigInt(ticks),

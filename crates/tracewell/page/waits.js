@@ -8,7 +8,7 @@ const MOST = 200;
 /** A span in which a context is blocked. @typedef {{ row: any, span: number, ticks: number }} Wait */
 
 /**
- * Returns the longest waits of a file that overlap a time, the longest first.
+ * Returns the longest waits of a file that overlap a time range, the longest first.
  * @param {import("./model.js").Model} model
  * @param {number} file
  * @param {number} from

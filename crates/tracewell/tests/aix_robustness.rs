@@ -1,6 +1,6 @@
-//! Tests the AIX reader. These tests read back written entries. Each truncation and each changed
-//! byte of a small container affects only the entry that contains it. Files of several processors
-//! are merged.
+//! Tests the AIX reader. These tests read back written entries. In a small container, each
+//! truncation and each changed byte after the header affects at most the entry in which it occurs.
+//! Files of several processors are merged.
 
 mod support;
 
@@ -248,7 +248,7 @@ fn reading_continues_after_a_damaged_frame() {
     assert!(said.contains(&starts[2].to_string()), "{said}");
 }
 
-/// The search for the next frame does not stop at bytes that only look like one.
+/// The search for the next frame does not stop at bytes that only look like a frame.
 #[test]
 fn a_frame_within_a_damaged_frame_is_not_read() {
     let inner = plain(at(Env::Bits64, 1, 115), hook64(0x0AF0, 0, 0), [0; 5]).bytes(ByteOrder::Big);

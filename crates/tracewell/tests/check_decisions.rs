@@ -196,7 +196,8 @@ fn the_value_that_is_nearest_to_the_limit_or_furthest_beyond_it_decides() {
         ("= 10 ticks", &[10, 10], ""),
         ("= 10 ticks", &[9, 12, 10], "12 ticks, expected = 10 ticks (task 12)"),
         ("= 10 ticks", &[8, 11], "8 ticks, expected = 10 ticks (task 8)"),
-        // If two differences are equal, the message states the first value.
+        // If two values differ from the limit by the same amount, the message states the first
+        // value.
         ("= 10 ticks", &[8, 12], "8 ticks, expected = 10 ticks (task 8)"),
         ("!= 10 ticks", &[9, 12, 11], ""),
         ("!= 10 ticks", &[9, 12, 10], "10 ticks, expected != 10 ticks (task 10)"),
@@ -392,7 +393,7 @@ fn times_need_a_clock_of_known_rate() {
     assert_eq!(figures, ["held(m).max"]);
 }
 
-/// The trace contains none of the events of these rules, so it ends before the first one.
+/// Of the events of these rules, the trace contains only `tx_mutex_create`.
 #[test]
 fn a_trace_that_ends_early_names_the_number_of_alternatives() {
     let (a, b, c) = ("tx_queue_prioritize", "tx_queue_flush", "tx_queue_delete");

@@ -320,7 +320,8 @@ fn each_event_has_an_answer_of_its_own() {
     passes("each A then B", "A A B B");
     fails("each A then B", "A A B", Unanswered, None);
     passes("each A(n = $x) then B(n = $x) within 20 us", "A1 A2 B1 B2");
-    // The second event is late, although its answer comes 20 us after an earlier answer.
+    // For `each`, the first B answers only the first A. The second B answers the second A after 30
+    // us, which is late.
     passes("whenever A then B within 20 us", "A A B X B");
     fails("each A then B within 20 us", "A A B X B", Late, Some(4));
     passes("each A then B within 30 us", "A A B X B");
@@ -384,7 +385,7 @@ fn events_without_an_answer_in_time_are_counted() {
     );
     let expected = (0, 1, first("no answer within 25 us"));
     assert_eq!(counts("each A then B within 25 us", "A X X B"), expected);
-    // Events of `whenever` with the same answer count once.
+    // For `whenever`, several events that have the same answer count once.
     let expected = (0, 2, first("no answer within 15 us (2 times in all)"));
     assert_eq!(counts("whenever A then B within 15 us", "A A X B A X X B"), expected);
     // The memory for late events without an answer is bounded, but all of these events are counted.

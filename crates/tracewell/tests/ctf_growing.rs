@@ -1,5 +1,5 @@
-//! Tests traces in growing folders: reading a trace in steps returns the same data as reading it at
-//! once.
+//! Tests traces in growing folders: reading a trace in several steps returns the same data as
+//! reading it in one step.
 
 mod support;
 

@@ -103,7 +103,7 @@ fn reading_continues_at_the_next_listed_packet_after_damage() {
     let whole = copy.read();
     let [first, second, ..] = copy.offsets[..] else { panic!("{:?}", copy.offsets) };
     copy.change(&copy.stream, |bytes| {
-        // Bytes of the first packet that look like the start of a packet.
+        // Make bytes within the first packet look like the start of a packet.
         let start = bytes[first..first + 20].to_vec();
         bytes[first + 100..first + 120].copy_from_slice(&start);
         bytes[first] ^= 0xFF;
@@ -119,7 +119,7 @@ fn an_index_that_disagrees_with_its_stream_is_ignored() {
     let Some(copy) = Copy::new() else { return };
     let whole = copy.read();
     let index = index_of(&copy.stream);
-    // The least significant byte of the first packet's size.
+    // Change the least significant byte of the first packet's size.
     copy.change(&index, |bytes| bytes[16 + 15] ^= 8);
     let read = copy.read();
     assert_eq!(read.events, whole.events);

@@ -161,7 +161,8 @@ fn numbers_of_several_bytes_have_their_value() {
         class
     };
     let mappings = json!({ "mappings": { "large": [[10_000, 20_000]] } });
-    // As unsigned LEB128, the bytes are 0x7F + 0x7E * 128; as signed LEB128, 2^14 less.
+    // As unsigned LEB128, the bytes stand for 0x7F + 0x7E * 128. As signed LEB128, they stand for
+    // 2^14 less.
     let leb: &[u8] = &[0xFF, 0x7E];
     let named = "( \"large\" : container = 16255 )";
     let cases: [(Value, &[u8], &str, &str); 6] = [

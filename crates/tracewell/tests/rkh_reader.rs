@@ -338,7 +338,7 @@ fn without_checksums_a_frame_of_the_wrong_length_is_rejected() {
     let counts = ["good", "bad_args", "unknown_id", "lost_frames"].map(|fact| trace.fact(fact));
     assert_eq!(counts, [Some(3), Some(1), Some(1), Some(0)]);
     assert_eq!(trace.losses.damaged(), 2);
-    // Only the first frame that cannot be decoded has advice.
+    // Only the diagnostic about the first frame that cannot be decoded gives advice.
     let is_advice = |remark: &Diagnostic| remark.message.contains("; try another dialect");
     assert!(trace.diagnostics.iter().map(is_advice).eq([true, false]));
 }
@@ -512,8 +512,8 @@ fn after_a_pause_fewer_bytes_show_the_settings_or_nothing_is_decided() {
     }
 }
 
-/// The settings are inferred from a full sample, or after a pause from at least half of it, if the
-/// first half of these bytes shows the same settings.
+/// The reader infers the settings from a full sample. After a pause, half of a sample is enough if
+/// the first half of the available bytes shows the same settings.
 #[test]
 fn settings_are_inferred_as_soon_as_enough_bytes_are_there() {
     let from = settings_of_capture();
@@ -816,7 +816,7 @@ fn a_context_has_its_name_once_the_symbol_arrives() {
     assert!(text.lines().nth(1).unwrap().contains("\tmotor\t"), "{text}");
 }
 
-/// Versions before 2.4.3 have no other symbol records.
+/// Before version 2.4.3, active objects have no symbol records of their own, only those of objects.
 #[test]
 fn a_context_is_named_after_the_object_at_its_address() {
     let mut stream = configured(Settings::default());
@@ -1138,7 +1138,7 @@ fn resettled(from: &Settings, to: &Settings) -> Vec<u8> {
         }
         stream.record(ids::id(code, to.id, true), stamp, &arguments);
     }
-    // The reader attaches after the stream has recorded its names.
+    // The reader attaches after the target has recorded the names.
     stream.bytes
 }
 
@@ -1234,7 +1234,7 @@ fn frames_that_leave_the_settings_open_are_not_decoded_before_a_configuration_re
     assert_eq!((trace.fact("good"), kept.rows.len()), (Some(2), 2));
 }
 
-/// Some frames can be damaged, but an event of which no frame fits shows that the settings are
+/// Some frames can be damaged. But if no frame of an event fits the settings, the settings are
 /// wrong.
 #[test]
 fn default_settings_with_alternatives_are_used_with_a_warning_if_they_explain_each_event() {

@@ -1,5 +1,5 @@
-//! Reads lines of small targets with late and repeated packets, restarts, gaps, and other bytes.
-//! The tests build the packets from the tables in `docs/target.md`.
+//! Reads the bytes that small targets send over a line: late and repeated packets, restarts, gaps,
+//! and other bytes. The tests build the packets from the tables in `docs/target.md`.
 
 mod support;
 

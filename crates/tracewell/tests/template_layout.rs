@@ -1,5 +1,5 @@
-//! Tests that the canonical form of any template text has the same meaning, and is its own
-//! canonical form. Texts are generated from the grammar, in many equivalent spellings.
+//! Tests that the canonical form of any template text has the same meaning as the text, and is its
+//! own canonical form. Texts are generated from the grammar, in many equivalent spellings.
 
 #[path = "support/templates.rs"]
 mod templates;

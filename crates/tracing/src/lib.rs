@@ -33,7 +33,7 @@
 //! `parent_`.
 //!
 //! Records of the crate `log` arrive as events of the target `log` if the program calls
-//! `tracing_log::LogTracer::init()`. Readers show the target of the record instead.
+//! `tracing_log::LogTracer::init()`. Readers show the target of the record instead of `log`.
 //!
 //! Each level is a family of the stream, starting at [`FIRST_FAMILY`], and can be switched off
 //! while the program runs. Recording takes no lock. The layer allocates memory only to define the

@@ -158,15 +158,16 @@ pub(crate) struct Text<'a> {
     length: usize,
     /// The words of the record. [`Text::of`] appends the lengths of the texts to them.
     words: &'a mut Words,
-    /// Words that are still free for numbers.
+    /// Number of words that are still free for numbers.
     free: usize,
     /// The beginning of the last text; `None` before the first text.
     last: Option<usize>,
 }
 
 impl<'a> Text<'a> {
-    /// Builds the string of `fields`. `words` contains the numbers. The layer added the first
-    /// `before` of these numbers. Appends to `words` the length of each text except the last.
+    /// Builds the string of `fields`. `words` contains the numbers. The first ones are the numbers
+    /// that the layer itself added; there are `before` of them. Appends to `words` the length of
+    /// each text except the last.
     pub(crate) fn of(fields: &impl Fields, words: &'a mut Words, before: usize) -> Self {
         let free = MAX_WORDS - before;
         let mut text = Self { text: [0; MAX_TEXT], length: 0, words, free, last: None };
@@ -275,8 +276,8 @@ impl Names {
         names
     }
 
-    /// Returns each name and kind: the numbers, then as many texts as fit. The last of these
-    /// contains all further texts.
+    /// Returns the name and the kind of each field: the numbers, then as many texts as fit. The
+    /// last of these texts also contains all further texts.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, FieldKind)> {
         let last = (MAX_WORDS - self.numbers.len()).min(self.texts.len().saturating_sub(1));
         let texts = self.texts.iter().take(last + 1).enumerate();

@@ -1,5 +1,5 @@
 //! How a recorded program ended: the body of a block that logs of native and POSIX streams may
-//! contain. `tracewell record` writes it, because it waits for the program.
+//! contain. `tracewell record` writes this block, because it waits for the end of the program.
 
 use crate::native::{WORD, join, split, word};
 

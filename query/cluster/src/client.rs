@@ -1,5 +1,5 @@
-//! The client: sends the queries of `tracewell query --cluster` to a scheduler, and says what went
-//! wrong there.
+//! The client: sends the queries of `tracewell query --cluster` to a scheduler, and reports the
+//! errors of the cluster.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -33,7 +33,7 @@ struct Cluster {
     address: String,
 }
 
-/// Number of parts into which a plan divides its data. Each is a task for an executor.
+/// Number of parts into which a plan divides its data. Each part is a task for an executor.
 const PARTS: usize = 16;
 
 impl Remote for Cluster {
@@ -55,7 +55,7 @@ impl Remote for Cluster {
 /// Maximum time for each step of [`check`].
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Maximum length of the answer of a scheduler to the question whether it is ready.
+/// Maximum length in bytes of a scheduler's answer to the request `/readyz`.
 const MAX_ANSWER: u64 = 4096;
 
 /// Checks that a scheduler answers and has executors.

@@ -28,11 +28,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:50050")]
     listen: SocketAddr,
 
-    /// Give executors and clients this name of the machine; the default is the address of --listen
+    /// Announce this machine to executors and clients by this name; the default is the address of
+    /// --listen
     #[arg(long, value_name = "HOST")]
     advertise: Option<String>,
 
-    /// Run the tasks of an executor again elsewhere if nothing was heard of it for this time
+    /// Run the tasks of an executor again on other executors if it sends nothing for this time
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u64).range(MIN_LOST_AFTER..))]
     lost_after: u64,

@@ -72,8 +72,8 @@ pub struct Args {
     #[arg(long)]
     pub force: bool,
 
-    /// Let a cluster answer, whose scheduler has this address; see `tracewell-cluster --help`. The
-    /// traces must be in lakes that all its machines can read
+    /// Let the cluster answer whose scheduler has this address; see `tracewell-cluster --help`. The
+    /// traces must be in lakes that all machines of the cluster can read
     #[arg(long, value_name = "HOST:PORT")]
     pub cluster: Option<String>,
 

@@ -33,8 +33,8 @@ impl Outcome {
         }
     }
 
-    /// Returns the outcome of a program with these statuses. A program that a signal ended has no
-    /// status.
+    /// Returns the outcome for the exit status of another program that uses these statuses.
+    /// `status` is `None` if a signal ended the program.
     pub(crate) const fn of_status(status: Option<i32>) -> Self {
         match status {
             Some(0) => Self::Done,
@@ -73,7 +73,7 @@ impl Failure {
         Self { outcome, message: format!("{}: {error}", shown_path(path)) }
     }
 
-    /// Returns a failure of the storage of a lake, or of a cluster.
+    /// Returns a failure for an error in a lake's storage or in a cluster.
     pub fn storage(message: impl Display) -> Self {
         Self { outcome: Outcome::Io, message: message.to_string() }
     }
@@ -112,8 +112,7 @@ impl From<DataFusionError> for Failure {
     }
 }
 
-/// Returns the message of an engine error, without the words with which the engine names the kind
-/// of the error.
+/// Returns the message of an engine error, without the engine's prefix for the kind of error.
 fn message(error: &DataFusionError) -> String {
     if let DataFusionError::SQL(error, _) = error
         && let ParserError::ParserError(message) | ParserError::TokenizerError(message) = &**error

@@ -1,4 +1,5 @@
-//! A cluster that answers queries instead of this program: what it must do, and what it can answer.
+//! The interface to a cluster that answers queries instead of this program, and the check that it
+//! can answer a query.
 //!
 //! The engine of a cluster is in a program of its own, `tracewell-cluster`, because it has many
 //! crates. `tracewell-query --cluster` starts that program.
@@ -42,12 +43,12 @@ const DESCRIPTION: &str = "information_schema";
 ///
 /// # Errors
 ///
-/// Fails for the first other table.
+/// Returns an error that names the first table that a cluster cannot read.
 pub(crate) fn check(plan: &LogicalPlan) -> Result<(), Failure> {
     let mut other = None;
     plan.apply_with_subqueries(|node| {
         let LogicalPlan::TableScan(scan) = node else { return Ok(TreeNodeRecursion::Continue) };
-        // The plan contains the plans of views.
+        // The plan also contains the plans of its views.
         let is_readable = scan.table_name.schema() == Some(DESCRIPTION)
             || is_table_of_lake(&*source_as_provider(&scan.source)?);
         if is_readable {

@@ -112,7 +112,7 @@ impl Receiver {
             Self::Function(function) => function.call1(py, (bytes, total)).map(|_| ()),
             Self::Bar { class, name, bar } => {
                 // Another thread may read the same trace and report its progress at the same time.
-                // It must not wait for this lock while it has the interpreter's lock.
+                // A thread that has the interpreter's lock must not wait for this lock.
                 let Ok(mut shown) = bar.try_lock() else { return Ok(()) };
                 let bar = match shown.take() {
                     Some(bar) => bar.into_bound(py),

@@ -1,4 +1,4 @@
-//! The columns of the arguments of events: one for each argument name of the events in a trace.
+//! The argument columns of the table `events`: one for each argument name in a trace.
 
 use std::collections::HashMap;
 

@@ -121,12 +121,12 @@ impl<'a> Rows<'a> {
         Self { output, columns, request, ticks, id, clock }
     }
 
-    /// Returns a time in nanoseconds.
+    /// Returns the time of a tick in nanoseconds.
     pub(crate) fn time_ns(&self, ticks: u64) -> Cell<'static> {
         self.clock.nanoseconds(ticks).into()
     }
 
-    /// Returns the duration between two times in nanoseconds.
+    /// Returns the duration between two ticks in nanoseconds.
     pub(crate) fn duration_ns(&self, from: u64, until: u64) -> Cell<'static> {
         let (from, until) = (self.clock.nanoseconds(from), self.clock.nanoseconds(until));
         from.zip(until).map(|(from, until)| until.saturating_sub(from)).into()

@@ -27,8 +27,8 @@ impl Watch {
         Self(Arc::new(watch))
     }
 
-    /// Reports the progress of the next reading of an input, which has `total` bytes. Returns a
-    /// flag that is set when the reading must end.
+    /// Reports the progress of the next reading of an input, which has `total` bytes. Returns the
+    /// state of this reading, which also records whether the reading must end.
     pub(crate) fn watch(&self, input: &mut Input, total: Option<u64>) -> Arc<Watched> {
         let watched = Arc::new(Watched::default());
         let (watch, state) = (self.clone(), Arc::clone(&watched));

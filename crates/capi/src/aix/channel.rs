@@ -71,7 +71,7 @@ pub struct tw_aix_chunk {
     pub bytes: *const c_void,
     /// Number of bytes to write.
     pub length: usize,
-    /// 1 if the log has reached its maximum size: truncate it to its header first.
+    /// 1 if the log has reached its maximum size: truncate the log to its header first.
     pub starts_over: c_int,
 }
 
@@ -135,8 +135,8 @@ impl tw_aix_options {
 ///
 /// # Safety
 /// * `buffer` must point to `size` bytes that are not used for anything else until `tw_aix_finish`.
-/// * The command must be null or null-terminated, and `ids` must point to `id_count` numbers. Both
-///   must stay valid until `tw_aix_finish`.
+/// * The command must be null or null-terminated, and `ids` must point to `id_count` numbers. The
+///   command and the ids must stay valid until `tw_aix_finish`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_trcstart(
     trace: Option<&mut tw_aix>,

@@ -49,7 +49,8 @@ pub const TW_UNKNOWN: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_aix_machine {
-    /// Nanoseconds = ticks * multiplier / divisor. If both are 0, a tick is a nanosecond.
+    /// Nanoseconds = ticks * multiplier / divisor. If multiplier and divisor are 0, a tick is a
+    /// nanosecond.
     pub multiplier: u64,
     /// The divisor in the formula of `multiplier`.
     pub divisor: u64,

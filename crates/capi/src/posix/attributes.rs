@@ -19,7 +19,8 @@ pub struct trace_attr_t([u64; 32]);
 /// The first word of an initialised object.
 const MARK: u64 = u64::from_le_bytes(*b"TWPXattr");
 
-/// Number of words that hold the mark and numbers. The words of the name and version follow.
+/// Number of words that hold the mark and the numbers. The words of the name and the version
+/// follow.
 const NUMBERS: usize = 9;
 /// Number of words that hold the name and version.
 const TEXTS: usize = 2 * NAME_MAX / 8;

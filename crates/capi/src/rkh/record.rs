@@ -169,9 +169,9 @@ pub unsafe extern "C" fn tw_rkh_bytes(
 /// Ends a record (`RKH_TRC_END`).
 ///
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no record is open, TW_MISSED
-/// if the buffer dropped the record, TW_INVALID if the arguments did not match the event: the
-/// record is aborted, and decoders count it as lost if the framework's buffer is used. Safe in an
-/// interrupt if no other call can be in progress.
+/// if the buffer dropped the record, TW_INVALID if the arguments did not match the event. After
+/// TW_INVALID, the record is aborted; with the framework's buffer, decoders count it as lost. Safe
+/// in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_end(trace: Option<&mut tw_rkh>) -> c_int {
     guard(|| recorded(recorder(trace)?.resume().ok_or(Code(TW_NOTHING))?.end()))
@@ -218,7 +218,8 @@ pub extern "C" fn tw_rkh_begin_user(trace: Option<&mut tw_rkh>, number: u8) -> c
     })
 }
 
-/// Writes the next item of a user event: one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ, _FUN, _SIG.
+/// Writes the next item of a user event. `item_type` is one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ,
+/// TW_RKH_FUN or TW_RKH_SIG.
 ///
 /// `width` is the minimum number of characters to print, 0 to 15; it has no effect on addresses and
 /// signals. Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an

@@ -282,8 +282,8 @@ pub extern "C" fn tw_shark_compressed_size(
 }
 
 /// Compresses a chunk into other memory (`FTrace_compress_chunk`) and stores the location of its
-/// former memory. The chunk keeps its number and content, and receives `new_flags` with TW_COMPR
-/// and without TW_FREE. The time is proportional to the chunk's size.
+/// former memory. The chunk keeps its number and content. Its flags become `new_flags`, with
+/// TW_COMPR added and TW_FREE removed. The time is proportional to the chunk's size.
 ///
 /// Ownership: the trace owns `memory` until the chunk is deleted; `*before` belongs to the caller
 /// again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_TOO_SMALL,

@@ -3,7 +3,7 @@
 //!
 //! Each function corresponds to a function of the kernel, for example `tw_shark_enable` to
 //! `FTrace_enable`, but checks its arguments. The functions in this module initialise a tracer,
-//! switch recording on and off, log events, set filters and report counts. None of its functions
+//! switch recording on and off, log events, set filters and report counts. None of these functions
 //! allocates, locks, waits or makes a system call. The chunk table is in `chunks`, the senders are
 //! in `send`.
 //!
@@ -154,7 +154,7 @@ pub extern "C" fn tw_shark_log_fast(
     with(trace, |trace| of_shark_outcome(trace.log_fast(code, par1, par2)))
 }
 
-/// Marks the current chunk as full and continues in its successor, regardless of its mode
+/// Marks the current chunk as full, whatever its mode is, and continues in the chunk linked to it
 /// (`FTrace_EVT_next_chunk`). No record is stored.
 ///
 /// Ownership, errors and safety are as for `tw_shark_log`.

@@ -180,8 +180,8 @@ pub extern "C" fn tw_shark_begin_send(
 
 /// Sends the copied records. Does not use the trace.
 ///
-/// Ownership: none. Errors: TW_NULL, or an error of the sender. After an error, send again, or end
-/// with `sent` 0. Not for signal handlers.
+/// Ownership: none. Errors: TW_NULL, or an error of the sender. After an error, call this function
+/// again, or call `tw_shark_end_send` with `sent` 0. Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_send(
     sender: Option<&mut tw_shark_sender>,

@@ -421,7 +421,7 @@ TEST(OPN_23)
     free(image.bytes);
 }
 
-/* The same with the other policies. The looping log has wrapped. */
+/* Does the same as OPN_23, with the other log policies. The log with the policy LOOP has wrapped. */
 TEST(OWN_14)
 {
     trace_attr_t attr;

@@ -230,7 +230,7 @@ TEST(THR_07)
     trace_id_t stream = small_loop();
     struct crew crew = begin(write_until_told, 4);
     for (int round = 0; round < 300; round++) {
-        /* Checked after each round, because a clear discards the records of all writers. */
+        /* Check this after each round, because a clear discards the records of all writers. */
         struct seen seen = {0};
         for (int count = 0; count < 50 && next(stream, &record); count++)
             see(&seen, &record);

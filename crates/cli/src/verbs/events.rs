@@ -102,7 +102,8 @@ impl Events {
             "inline" | "none" => return Ok(self.write(&lines, None)),
             path => Path::new(path),
         };
-        // Two writers of one file would overwrite each other. `-` is the output of the events.
+        // Two writers of one file would overwrite each other's output. `-` already contains the
+        // events.
         if self.output.as_deref() == Some(path) || path == Path::new("-") {
             let message =
                 "--losses: expected inline, none, or a file other than that of the events";

@@ -284,8 +284,8 @@ fn keys_of_processes_and_threads_fit_into_their_column() {
     }
 }
 
-/// Returns a command that records a shell script. It has its own process group, so signals of the
-/// terminal reach neither the recorder nor the script.
+/// Returns a command that records a shell script. The command runs in its own process group, so
+/// signals of the terminal reach neither the recorder nor the script.
 fn script(folder: &Path, script: &str) -> Command {
     let mut command = tracewell();
     command.current_dir(folder).args(["record", "--", "sh", "-c", script]).process_group(0);

@@ -165,7 +165,7 @@ fn a_rate_that_is_a_little_off_is_measured() {
 
 #[test]
 fn a_clock_that_drifts_is_compared_more_often() {
-    // A change of 10 %, which is too large for a new rate.
+    // A change of 10 % is too large to be accepted as a new rate.
     for gained in [200, -200] {
         let (machine, comparison) = (Machine::new(), Comparison::new());
         let error = drift(&machine, &comparison, 10_000, gained);

@@ -215,7 +215,7 @@ fn make_memory(
     } else {
         sys::sealed_memory(words as u64 * 8).map_err(|_| Error(libc::ENOMEM))?
     };
-    // Reserve memory for the promised space and for some packets of threads, so that it is
+    // Reserve memory for the promised space and for up to four more packets, so that this memory is
     // available later.
     let promised = geometry.packet((geometry.closed as usize + 4).min(geometry.packets as usize));
     sys::reserve(object.as_fd(), promised as u64 * 8).map_err(|_| Error(libc::ENOMEM))?;

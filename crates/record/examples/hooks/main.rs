@@ -4,9 +4,9 @@
 //! cargo run -p tracewell-record --example hooks -- examples/hooks.twx
 //! ```
 //!
-//! It writes three files. The base file `hooks.twx` contains the heading, the time conversion,
-//! TRACE ON and TRACE OFF. `hooks.twx-0` and `hooks.twx-1` contain the events of the two CPUs. The
-//! simulation is deterministic: it writes the same bytes on every machine.
+//! The example writes three files. The base file `hooks.twx` contains the heading, the time
+//! conversion, TRACE ON and TRACE OFF. `hooks.twx-0` and `hooks.twx-1` contain the events of the
+//! two CPUs. The simulation is deterministic: it writes the same bytes on every machine.
 //!
 //! # The hooks, and their data words
 //!

@@ -155,7 +155,7 @@ impl<'m> Channel<'m> {
         }
         pair.turn();
         if log_is_full {
-            // In a circular log, this buffer goes to the beginning of the log.
+            // In a circular log, the caller writes this buffer to the beginning of the log.
             pair.filling().starts_over = true;
             self.log_used = self.header_length;
             self.counts.log_wraps += 1;

@@ -4,7 +4,7 @@
 //! A writer **owns** a packet while its owner number is in the packet's header. As long as there
 //! are enough packets, each thread owns a packet **exclusively** from one event to the next, and
 //! stores records in it without locked instructions. Once [`SHARE_NEW_FROM`] packets are open, new
-//! threads **share** packets. For each record, a thread takes an unowned packet with an atomic
+//! threads **share** packets. For each record, such a thread takes an unowned packet with an atomic
 //! exchange, and then gives it back. So idle threads own at most [`SHARE_NEW_FROM`] packets, and no
 //! thread delays another, because a thread skips packets that have an owner. If a thread dies while
 //! it stores a record, one packet is blocked. The packet stays blocked until another thread needs a

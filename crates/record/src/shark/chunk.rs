@@ -186,7 +186,7 @@ impl<'m> Chunk<'m> {
         }
     }
 
-    /// Stores a record in the emergency area. Returns false if that is full.
+    /// Stores a record in the emergency area. Returns false if the area is full.
     #[cold]
     pub(super) fn keep(&mut self, record: Record) -> bool {
         let slot = self.memory.get_mut(self.kept..);

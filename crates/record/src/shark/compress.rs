@@ -31,10 +31,9 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// stack.
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`], [`ControlError::Flags`], [`ControlError::MemoryTooSmall`]; if
-    /// the chunk is [`Current`](ControlError::Current), [`Busy`](ControlError::Busy),
-    /// [`Linked`](ControlError::Linked) or already [`Compressed`](ControlError::Compressed). After
-    /// an error, the chunk is unchanged.
+    /// [`ControlError::NoSuchChunk`], [`ControlError::Flags`], [`ControlError::MemoryTooSmall`],
+    /// [`ControlError::Current`], [`ControlError::Busy`], [`ControlError::Linked`],
+    /// [`ControlError::Compressed`]. After an error, the chunk is unchanged.
     pub fn compress_chunk(
         &mut self,
         number: u8,

@@ -30,12 +30,12 @@ pub struct Trace<'m, C, const CHUNKS: usize = 256> {
 const OWN: u8 = flag::BUSY | flag::COMPRESSED;
 
 impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
-    /// Creates a tracer without chunks, switched off, with no family suppressed.
+    /// Creates a tracer that has no chunks, is switched off, and suppresses no family.
     ///
     /// Timestamps have 64 bits. A bare closure has 32 valid bits (see [`Clock`]): the tracer drops
-    /// higher bits and counts wraps, so a pause longer than one period makes timestamps too small.
-    /// For a 64-bit counter, such as a processor's cycle counter, use
-    /// [`Masked`](crate::clock::Masked) with the mask `u64::MAX`.
+    /// the higher bits and counts wraps. If no event is logged for longer than one period, the
+    /// later timestamps are too small. For a 64-bit counter, such as a processor's cycle counter,
+    /// use [`Masked`](crate::clock::Masked) with the mask `u64::MAX`.
     pub fn new(clock: C) -> Self {
         Self {
             chunks: [const { None }; CHUNKS],
@@ -134,8 +134,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// (`chunk_delete`). Does nothing and returns `None` if the chunk has [`flag::NO_DELETE`].
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`]; if the chunk is [`Current`](ControlError::Current),
-    /// [`Busy`](ControlError::Busy) or [`Linked`](ControlError::Linked).
+    /// [`ControlError::NoSuchChunk`], [`ControlError::Current`], [`ControlError::Busy`],
+    /// [`ControlError::Linked`].
     pub fn chunk_delete(&mut self, number: u8) -> Result<Option<&'m mut [u8]>, ControlError> {
         if self.chunk(number)?.has(flag::NO_DELETE) {
             return Ok(None);
@@ -150,8 +150,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// Setting FREE removes all records from the chunk and clears FULL and COMPR.
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`], [`ControlError::Flags`], [`ControlError::Busy`]; for FREE
-    /// also if the chunk is [`Current`](ControlError::Current) or [`Linked`](ControlError::Linked).
+    /// [`ControlError::NoSuchChunk`], [`ControlError::Flags`], [`ControlError::Busy`]. If the call
+    /// sets FREE, also [`ControlError::Current`] and [`ControlError::Linked`].
     pub fn set_chunk_flags(&mut self, number: u8, flags: u8) -> Result<(), ControlError> {
         let chunk = self.chunk(number)?;
         let frees = flags & flag::FREE != 0 && !chunk.has(flag::FREE);
@@ -228,9 +228,9 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
 
     /// Returns the first chunk whose flags match `mask` (`get_first_chunk`).
     ///
-    /// The chunk must have the mode that `mask` contains, and at least one of the other flags in
-    /// `mask` if there are any. A mask of 0 finds the first cyclic chunk; any other mask without
-    /// mode bits finds chunks of all modes.
+    /// The chunk must have the mode that `mask` contains. If `mask` contains other flags, the chunk
+    /// must have at least one of them. A mask of 0 finds the first cyclic chunk; any other mask
+    /// without mode bits finds chunks of all modes.
     pub fn get_first_chunk(&self, mask: u8) -> Option<u8> {
         let (mode, others) = (mask & flag::MODE, mask & !flag::MODE);
         let asks_mode = mode != 0 || others == 0;

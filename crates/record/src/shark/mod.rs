@@ -48,8 +48,8 @@
 //!
 //! The caller supplies memory, a [`Clock`](crate::clock::Clock) whose ticks are unwrapped to 64
 //! bits (a bare closure has 32 valid bits, see [`Trace::new`]), and mutual exclusion. Every call
-//! takes `&mut Trace` and neither blocks nor locks. It is safe in an interrupt if no other call can
-//! be in progress at that time. Sending has two halves ([`Trace::begin_send`],
+//! takes `&mut Trace` and neither blocks nor locks. A call is safe in an interrupt if no other call
+//! can be in progress at that time. Sending has two halves ([`Trace::begin_send`],
 //! [`Trace::end_send`]), so that a slow sender can work outside the lock while other chunks record.
 //!
 //! Source of the rules: the public S.Ha.R.K. source tree, `tracer/newtrace/FTrace.c`,

@@ -48,7 +48,8 @@ impl Dump<'_> {
     }
 
     /// Returns the records of both areas in memory order, without empty slots. Files and datagrams
-    /// contain these records. A compressed chunk returns the same records as before compression.
+    /// contain these records. For a compressed chunk, returns the same records as before
+    /// compression.
     pub fn records(&self) -> DumpRecords<'_> {
         records_of(self.memory, self.compressed)
     }
@@ -92,7 +93,7 @@ impl Iterator for DumpRecords<'_> {
     }
 }
 
-/// Error of [`Trace::send_chunk`]: either of the tracer, or of the sender.
+/// Error of [`Trace::send_chunk`]: an error of the tracer, or an error of the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendError<E> {
     /// The chunk cannot be sent, or the new flags are invalid.

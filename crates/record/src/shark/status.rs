@@ -43,8 +43,8 @@ pub struct Drops {
     pub busy: u64,
     /// Logged with a code that cannot be stored: see [`Outcome::Refused`].
     pub refused: u64,
-    /// Commands to continue in the next chunk, given while there was no next chunk. They lose no
-    /// event.
+    /// Commands to continue in the next chunk, given while there was no next chunk. These commands
+    /// lose no event.
     pub no_successor: u64,
     /// Stored, but overwritten by a later lap of a cyclic chunk.
     pub overwritten: u64,

@@ -86,8 +86,8 @@ impl<'a> Image<'a> {
         Self { words, geometry, policy }
     }
 
-    /// Creates an image for models, which must be small: it contains only the header and the
-    /// packets of one lane.
+    /// Creates an image for models. Models must be small, so the image contains only the header and
+    /// the packets of one lane.
     #[cfg(all(loom, test))]
     pub(super) fn of_lane(words: &'a [AtomicU64], geometry: Geometry, policy: FullPolicy) -> Self {
         Self { words, geometry, policy }

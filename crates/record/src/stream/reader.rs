@@ -226,7 +226,7 @@ impl LaneReader {
 fn overwritten(image: &Image<'_>, lane: usize, position: u64) -> bool {
     // If one of the copied words was stored after the writer's release fence, this fence
     // synchronises with the writer's fence. The load below therefore sees the value of `oldest`
-    // that the writer stored before the fence.
+    // that the writer stored before its fence.
     fence(Ordering::Acquire);
     image.head(lane, lane::OLDEST).load(Ordering::Relaxed) > position
 }

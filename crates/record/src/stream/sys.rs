@@ -1,9 +1,9 @@
 //! System calls used by streams: ids, liveness of threads, time, waiting and waking, and the locks
 //! that show that a stream is in use.
 //!
-//! A lock belongs to the open file. It ends when the last process that has this open file, or a
-//! mapping made with it, has ended. Children of a fork share the lock, but programs that a process
-//! executes do not.
+//! A lock belongs to the open file. It remains until no process has this open file, or a mapping
+//! made with it, any more. Children of a fork share the lock, but programs that a process executes
+//! do not.
 //!
 //! Unsafe: system calls are foreign functions. Every function here is safe to call from a signal
 //! handler unless its comment says otherwise.

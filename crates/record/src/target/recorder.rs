@@ -128,7 +128,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     pub fn new(memory: &'m mut [u8], options: &Options<'_>, clock: C) -> Result<Self, Error> {
         let Options { cores, slot, entries, .. } = *options;
         // The number of slots is not known yet. The minimum passes the check, and the first slot's
-        // position does not depend on it.
+        // position does not depend on this number.
         let mut control = Control { cores, slot, slots: 2, entries, session: 0, dropped: 0 };
         if !control.is_valid() || usize::from(cores) > CORES {
             return Err(Error::Options);
@@ -140,7 +140,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         if slots < 2 {
             return Err(Error::Memory);
         }
-        // The kept packets are usable only if all sizes, and so all positions, are equal.
+        // The kept packets are usable only if all sizes, and therefore all positions, are the same
+        // as in this run.
         let kept = Control::read(memory).filter(|kept| {
             let same = Control { session: kept.session, dropped: kept.dropped, ..control };
             options.keep && *kept == same
@@ -433,7 +434,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         let header = Header {
             core: DEFINITIONS,
             number: self.define_number,
-            // In a packet of definitions, this is the index of the first entry in the table.
+            // In a packet of definitions, this is the table index of the packet's first entry.
             first: next as u32,
             time: self.lanes[0].time,
             refused: 0,

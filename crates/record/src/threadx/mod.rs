@@ -11,9 +11,9 @@
 //! * the [`Context`] of each event: which code is running, at which priority, on which core;
 //! * the [`Object`]s that exist when tracing starts, and every object that is created or deleted
 //!   later;
-//! * mutual exclusion. Every recording call takes `&mut Trace` and neither blocks nor locks. It is
-//!   safe in an interrupt if no other call can be in progress at that time. ThreadX ensures this by
-//!   disabling interrupts.
+//! * mutual exclusion. Every recording call takes `&mut Trace` and neither blocks nor locks. A call
+//!   is safe in an interrupt if no other call can be in progress at that time. ThreadX ensures this
+//!   by disabling interrupts.
 //!
 //! # Several cores
 //!

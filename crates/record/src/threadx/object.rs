@@ -4,7 +4,8 @@
 
 use tracewell_wire::threadx::ids::object;
 
-/// A kernel object. The registry stores its name, so that readers can name its address.
+/// A kernel object. The registry stores the object's name, so that readers can show the name
+/// instead of the address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Object<'a> {
     /// Type code, see [`tracewell_wire::threadx::ids::object`]. FileX, NetX and USBX use codes

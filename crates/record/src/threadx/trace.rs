@@ -153,13 +153,14 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// Sets or removes the function that is called after each wrap
     /// (`tx_trace_buffer_full_notify`).
     ///
-    /// The trace calls it whenever an event has filled the last slot, after resetting
-    /// `buffer_current` to slot 0. It runs within the call that recorded the event, possibly in an
-    /// interrupt. It can read the image, record events (into slot 0 and the following slots), and
-    /// disable or re-enable the trace. Recording continues unless it disables the trace. If it
-    /// records as many events as there are slots, it recurses endlessly, as in the kernel.
+    /// The trace calls `notify` whenever an event has filled the last slot, after resetting
+    /// `buffer_current` to slot 0. `notify` runs within the call that recorded the event, possibly
+    /// in an interrupt. `notify` can read the image, record events (into slot 0 and the following
+    /// slots), and disable or re-enable the trace. Recording continues unless `notify` disables the
+    /// trace. If `notify` records as many events as there are slots, it recurses endlessly, as in
+    /// the kernel.
     ///
-    /// This function also works while tracing is off.
+    /// The notification can also be set or removed while tracing is off.
     pub fn buffer_full_notify(&mut self, notify: Option<FullNotify<'m, C, T>>) {
         self.full_notify = notify;
     }

@@ -329,7 +329,7 @@ function counting(page) {
 }
 
 /**
- * Presses keys in turn, and returns for each frame its time in milliseconds, which the page measures, and its number of drawing calls.
+ * Presses keys in turn. Returns, for each frame, its time in milliseconds as the page measures it, and its number of drawing calls.
  * @type {(page: any, keys: string[], count: number) => Promise<{ time: number, puts: number, calls: number }[]>}
  */
 function frames(page, keys, count) {

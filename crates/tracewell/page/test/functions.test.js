@@ -118,7 +118,7 @@ test("spans of a row, and the time in which it ran", () => {
 });
 
 test("each pixel has the spans and the shares that a search in the whole row finds", () => {
-    // Changes at equal times, between pixels, and long after the previous one; deterministic, with a linear congruential generator.
+    // Some changes are at equal times, and some are long after the previous change. The generator is deterministic.
     let random = 7;
     const next = (/** @type {number} */ most) => {
         random = (random * 1103515245 + 12345) % 2 ** 31;
@@ -389,8 +389,8 @@ test("spans of threads are a group of their own, before the state machines", () 
 });
 
 /**
- * Figures of inversions of context 0. It waits for two mutexes in turn, while context 1 runs. Counts
- * the spans that were examined, and the passes over all rows.
+ * Returns the figures of inversions of context 0, which waits for two mutexes in turn while context 1 runs. Also
+ * counts the searches in spans, and the passes over all rows.
  * @param {number} count
  */
 function inverted(count) {

@@ -47,7 +47,8 @@ pub struct Distribution {
     sum: u128,
     /// The sum of the squares, modulo 2^128.
     squares: u128,
-    /// The longest durations first. Equal durations are in the order in which they were added.
+    /// The longest durations, the longest first. Equal durations are in the order in which they
+    /// were added.
     worst: Vec<Worst>,
     values: Values,
 }

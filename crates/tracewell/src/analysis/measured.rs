@@ -15,7 +15,7 @@ use crate::model::Position;
 /// hundreds; only damaged traces need more.
 const MAX_DISTRIBUTIONS: usize = 1 << 12;
 
-/// Kind of a time. docs/analysis.md defines each.
+/// Kind of a time. `docs/analysis.md` defines each kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Measure {
     /// Time from the release of a job to its completion.
@@ -107,7 +107,7 @@ pub struct Measured<S> {
 /// added without a lookup. The default is an unknown place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::analysis) struct Place {
-    /// The value of `Distributions::round` for which `index` is valid; 0 for none.
+    /// The value of `Distributions::round` for which `index` is valid; 0 if `index` is never valid.
     round: u32,
     index: u32,
 }

@@ -23,9 +23,9 @@ use crate::text::{counted, spoken_time};
 pub enum Measure {
     /// Time from the release of a job to its completion.
     Response,
-    /// Time from the release of a job until the scheduler first chooses its task.
+    /// Time from the release of a job until the scheduler first chooses the job's task.
     Start,
-    /// Time from the event that makes a task ready until it has the processor.
+    /// Time from the event that makes a task ready until the task has the processor.
     Wake,
     /// Execution time of a task for a job.
     Execution,
@@ -37,9 +37,9 @@ pub enum Measure {
     Held,
     /// Duration of an interrupt, excluding nested interrupts.
     Interrupt,
-    /// Time from the post of a message until it is taken or dispatched.
+    /// Time from the post of a message until the message is taken or dispatched.
     Message,
-    /// Time from the post of a message to the end of its step.
+    /// Time from the post of a message to the end of the message's step.
     MessageResponse,
     /// Difference between a release and its expected time, for a given period.
     Jitter,

@@ -52,8 +52,8 @@ impl Value {
 pub(super) enum Miss {
     /// The event has another name.
     Name,
-    /// The event has the name, but its field does not meet a condition. Contains the index of the
-    /// alternative and of the condition.
+    /// The event has the name, but one of its fields does not meet a condition. Contains the index
+    /// of the alternative and the index of the condition.
     Condition(usize, usize),
 }
 

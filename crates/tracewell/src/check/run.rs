@@ -29,12 +29,13 @@ pub struct Check<'r> {
     rules: &'r Rules,
     matcher: Matcher<'r>,
     index: Index<'r>,
-    /// The parts that an event affects. The list is kept to reuse its memory.
+    /// The parts that the current event may affect. The list is kept to reuse its memory.
     due: Vec<Part>,
     runs: Vec<RuleRun<'r>>,
-    /// The rate of the clock from which the alarms were computed.
+    /// The rate of the clock and the number of its changes, as of the latest computation of the
+    /// alarms.
     clock: (Option<Rate>, usize),
-    /// Number of failures at the start of the list whose context is complete.
+    /// Number of failures at the start of the list that already have their complete context.
     whole: usize,
     /// The last events, at most [`BEFORE`], starting with the oldest at `oldest`.
     recent: Vec<EventCopy>,

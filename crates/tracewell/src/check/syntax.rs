@@ -67,7 +67,7 @@ pub(super) struct Rule {
     pub(super) ends: bool,
     /// Number of variables in the steps.
     pub(super) slots: usize,
-    /// Names given by `as`.
+    /// Number of names given by `as`.
     pub(super) marks: usize,
 }
 
@@ -148,7 +148,7 @@ pub(super) struct Invariant {
     pub(super) from: Option<Pattern>,
     /// The event that ends the range of the statement.
     pub(super) until: Option<Pattern>,
-    /// The variables of the patterns.
+    /// Number of variables in the patterns.
     pub(super) slots: usize,
 }
 

@@ -80,7 +80,7 @@ impl Growing {
         let format = match folder::find(path, &settings) {
             Ok(None) => return Ok(None),
             Ok(Some((format, _))) => format,
-            // The metadata can follow.
+            // The program may write the file `metadata` later.
             Err(error) => match in_folder.filter(|_| path.is_dir()) {
                 Some(format) => format,
                 None => return Err(error),
@@ -101,8 +101,8 @@ impl Growing {
         self.reading.into_trace()
     }
 
-    /// Decodes the data that was written since the last call. Returns `None` if the files are the
-    /// same.
+    /// Decodes the data that was written since the last call. Returns `None` if no file has
+    /// changed.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or is not of the format.

@@ -365,8 +365,8 @@ impl Input {
         let state = match &mut self.content {
             Content::Whole(bytes) => {
                 let decoded = reading.whole(bytes, sink);
-                // Check for a truncated file first: its missing bytes read as zeros, which may be
-                // the true cause of an error in `decoded`.
+                // Check for a truncated file first: the missing bytes are read as zeros, which may
+                // be the true cause of an error in `decoded`.
                 if let Some(length) = bytes.is_cut() {
                     return Err(InputError::cut(&self.path, bytes.len() as u64, length));
                 }

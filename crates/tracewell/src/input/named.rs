@@ -14,7 +14,7 @@ impl Input {
     /// context, the trace gets a warning.
     ///
     /// # Errors
-    /// As [`Input::read`].
+    /// Returns the errors of [`Input::read`].
     pub fn read_named(&mut self, sink: &mut dyn Sink) -> Result<Trace, InputError> {
         if self.selection.is_all() {
             self.read_all_named(sink)
@@ -39,7 +39,8 @@ impl Input {
             return Ok(trace);
         }
         let mut known = self.read_all(&mut Nothing)?;
-        // From now on, each key again refers to the context that had it at the first event.
+        // For the second pass, each key must refer again to the context that it named at the first
+        // event.
         known.contexts.rewind();
         self.read_all(&mut Named { known, sink })
     }

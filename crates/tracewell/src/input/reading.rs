@@ -104,7 +104,8 @@ impl Reading {
     }
 
     /// Passes the pending bytes to the decoder again. Call this if no bytes have arrived for a
-    /// while. A decoder that waits for more bytes to infer settings can then decide.
+    /// while. If the decoder waits for more bytes to infer settings, it then infers them from these
+    /// bytes.
     ///
     /// # Errors
     /// Returns an error if the bytes are not of the format.

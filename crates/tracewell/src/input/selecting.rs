@@ -29,8 +29,8 @@ impl Input {
     }
 
     /// Collects the ids of events in the next readings, for [`Trace::ids`]. Then
-    /// [`Selection::unknown_names`] can report events that never occurred. [`Input::select`]
-    /// implies this if the selection names events.
+    /// [`Selection::unknown_names`] can report events that never occurred. [`Input::select`] does
+    /// the same if the selection names events.
     pub fn note_ids(&mut self) {
         self.notes_ids = true;
     }

@@ -1,4 +1,5 @@
-//! Reads the arguments of a batch's events, for loops that need single arguments of many events.
+//! Reads the arguments of a batch's events. This is for code that needs single arguments of many
+//! events.
 
 use tracewell_wire::ByteOrder;
 

@@ -196,8 +196,9 @@ impl Rate {
     #[inline]
     fn divide(self, number: u64) -> (u64, u64) {
         let ticks = self.ticks.get();
-        // The reciprocal is at most 1 below 2^64 / ticks. So the product is at most number / ticks,
-        // and less than 1 below it. Rounded down, it is the quotient or 1 less.
+        // The reciprocal is at most 1 below 2^64 / ticks. So the product divided by 2^64 is at most
+        // number / ticks, and differs from it by less than 1. Rounded down, the result is the
+        // quotient or 1 less.
         let quotient = ((u128::from(number) * u128::from(self.reciprocal)) >> 64) as u64;
         let rest = number - quotient * ticks;
         if rest < ticks { (quotient, rest) } else { (quotient + 1, rest - ticks) }
@@ -315,9 +316,9 @@ impl RateChange {
 pub struct Clock {
     /// Ticks per second, if known. If the rate changes, this is the first rate.
     pub rate: Option<Rate>,
-    /// All rates in the order of time, each with its start; empty if `rate` never changes. Times
-    /// are rounded down at each change, including the first, so each rate begins at a whole number
-    /// of nanoseconds.
+    /// All rates in the order of time, each with its start; empty if `rate` never changes. Each
+    /// rate begins at a whole number of nanoseconds: the time of a change is rounded up if no
+    /// earlier rate is known, otherwise down.
     pub changes: Vec<RateChange>,
     /// The counter that produced the timestamps.
     pub counter: Counter,

@@ -9,10 +9,10 @@
 //! | [`Emitter::decoded`] | in the window | appended to [`EventBuffer::payloads`] |
 //! | [`Emitter::copied`] | appended to [`EventBuffer::copies`] | appended to [`EventBuffer::payloads`] |
 //!
-//! A decoder whose hot loop adds many small events first calls [`Emitter::room`], which returns a
-//! number of events. It then adds up to that many events with [`Emitter::add`], which checks
-//! nothing. For events like those of [`Emitter::copied`], it calls [`Emitter::room_for_copied`] and
-//! [`Emitter::add_copied`] instead.
+//! If a decoder's hot loop adds many small events, the decoder first calls [`Emitter::room`], which
+//! returns a number of events. The decoder then adds up to that many events with [`Emitter::add`],
+//! which checks nothing. For events like those of [`Emitter::copied`], it calls
+//! [`Emitter::room_for_copied`] and [`Emitter::add_copied`] instead.
 //!
 //! A decoder whose hot loop fills whole columns uses [`Emitter::columns`] and [`Emitter::batch`].
 
@@ -368,7 +368,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// Numbers the events of a batch and passes it to the sink.
+/// Gives numbers to the events of a batch, and passes the batch to the sink.
 fn deliver(
     trace: &mut Trace,
     sink: &mut dyn Sink,

@@ -298,7 +298,7 @@ impl<'a> Iterator for Args<'a> {
             let index = self.next;
             let argument = self.event.kind().args.get(index)?;
             self.next += 1;
-            // Omits arguments that the source's settings exclude from records.
+            // Skip arguments that the records lack because of the source's settings.
             if let Some(number) = self.event.argument(index) {
                 return Some((&argument.name, self.value(index, argument.kind, number)));
             }

@@ -4,7 +4,8 @@
 //! not get the name of the later object. Each creation begins a life. If the source contains an
 //! object with the same key and kind, the life is assigned to this object. The last life of a key
 //! is assigned first, because a source keeps the latest names. If the parameters of a creation
-//! contradict the parameters of an object, the life is never assigned to that object. A life
+//! contradict the parameters of an object, the life is not assigned to that object. There is one
+//! exception: if the last life has not ended, it is assigned to a living object in any case. A life
 //! without an object has no name.
 
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-/// Why events are missing.
+/// The reason why events are missing.
 ///
 /// ```
 /// assert_eq!(tracewell::model::LossCause::BufferFull.as_str(), "buffer full");
@@ -48,7 +48,7 @@ pub struct Loss {
     /// events: in a stream with numbered records, a gap in the numbers includes the damaged
     /// records.
     pub events: Option<u64>,
-    /// Why they are missing.
+    /// The reason why the events are missing.
     pub cause: LossCause,
     /// Offset in the source, in bytes.
     pub offset: u64,

@@ -1,7 +1,7 @@
 //! The meanings of events for scheduling, which do not depend on the traced system.
 //!
-//! Analyses use only meanings, so each works for every dialect. Events that are unrelated to
-//! scheduling have no meaning.
+//! Analyses use only meanings, so every analysis works for every dialect. Events that are unrelated
+//! to scheduling have no meaning.
 
 /// The meaning of an event for scheduling.
 ///

@@ -14,8 +14,8 @@ use super::one_or_many::OneOrMany;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ObjectId(pub u32);
 
-/// The times at which an object was created and deleted. Each is `None` if the trace does not
-/// contain that event.
+/// The times at which an object was created and deleted. A time is `None` if the trace does not
+/// contain the creation or the deletion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Lifetime {
     /// Ticks of its creation.

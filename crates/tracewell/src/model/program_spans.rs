@@ -1,10 +1,10 @@
 //! The spans of instrumented programs: units of work with a name, a beginning and an end.
 //!
 //! Programs identify their spans by ids of up to 64 bits, which are unique among the open spans of
-//! a process. This table numbers the spans 1, 2, 3 in the order in which they first occur in a
-//! trace, so that people can read and type the numbers, and every JSON reader represents them
-//! exactly. The decoder adds spans and replaces the ids in events by numbers. Events look up the
-//! name of a span by its number.
+//! a process. This table gives the spans the numbers 1, 2, 3 and so on, in the order in which they
+//! first occur in a trace. So people can read and type the numbers, and every JSON reader
+//! represents them exactly. The decoder adds spans and replaces the ids in events by numbers.
+//! Events look up the name of a span by its number.
 //!
 //! A program may begin millions of spans, so memory is bounded. The table keeps open spans up to a
 //! limit, and the most recently ended spans. A span has no name if its beginning was not recorded

@@ -27,7 +27,7 @@ impl MaybeContext {
         self.0.checked_sub(1).map(ContextId)
     }
 
-    /// Returns a number that differs between all values.
+    /// Returns a number that is different for each value.
     #[inline]
     pub(crate) fn bits(self) -> u32 {
         self.0

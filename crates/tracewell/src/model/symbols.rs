@@ -90,9 +90,10 @@ impl fmt::Display for SymbolAt<'_> {
 }
 
 impl SymbolTable {
-    /// Creates a table. If several symbols contain an address, the address belongs to the one that
-    /// begins last, then to the smallest, then to the first in `symbols`. A symbol of unknown size
-    /// gives a name to its address only if no other symbol contains this address.
+    /// Creates a table. If several symbols contain an address, the address belongs to the symbol
+    /// that begins last. If several symbols begin there, the smallest one has priority, or the
+    /// first in `symbols` if their sizes are equal. A symbol of unknown size gives a name to its
+    /// address only if no other symbol contains this address.
     pub fn new(program: Program, mut symbols: Vec<Symbol>) -> Self {
         // At each address, the last symbol has priority, so the smallest symbol must come last. If
         // several symbols have the same address and size, the first one in `symbols` comes last,
@@ -176,8 +177,8 @@ fn range_of(ranges: &[Range], address: u64) -> Option<&Range> {
 /// have known sizes.
 fn sized_ranges(symbols: &[Symbol]) -> Vec<Range> {
     let mut ranges = Vec::new();
-    // The symbols that contain the address `from`, with their last addresses. The last one has
-    // priority.
+    // The symbols that contain the address `from`, with their last addresses. The last symbol in
+    // this list has priority.
     let mut open: Vec<(usize, u64)> = Vec::new();
     let mut from = 0;
     // Adds the ranges of open symbols up to `limit`, exclusive.

@@ -152,8 +152,8 @@ impl PayloadLayout {
     }
 }
 
-/// For dialects whose payloads contain decoded values: finds the bytes of an event's arguments as
-/// they were recorded.
+/// Finds the recorded bytes of an event's arguments, for dialects whose payloads contain decoded
+/// values.
 pub trait RecordedArguments: std::fmt::Debug + Send + Sync {
     /// Appends the bytes of a record's arguments. `record` contains the bytes of the source.
     fn append(&self, record: &[u8], out: &mut Vec<u8>);
@@ -226,8 +226,8 @@ pub struct Trace {
     pub schema: Arc<Schema>,
     /// The layout of arguments in payloads.
     pub payload: PayloadLayout,
-    /// Finds the recorded bytes of arguments, if payloads are decoded. It can change with each
-    /// batch.
+    /// Finds the recorded bytes of arguments, if payloads are decoded. The decoder can replace this
+    /// value before each batch.
     pub recorded: Option<Box<dyn RecordedArguments>>,
     /// Finds further details of a record's context, besides the priority, if the dialect records
     /// them.

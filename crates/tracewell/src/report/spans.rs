@@ -39,7 +39,7 @@ impl SpansFigures {
 pub struct SpanRow {
     /// Name of the spans.
     pub name: String,
-    /// The part of the program that begins them.
+    /// The part of the program that begins these spans.
     pub target: String,
     /// Number of spans that began.
     pub begun: u64,
@@ -102,7 +102,7 @@ pub(super) fn put(
     }
     if figures.more > 0 {
         let more = counted(figures.more, "more span");
-        text.push_str(&format!("and {more}: too many different or open ones\n"));
+        text.push_str(&format!("and {more}: too many different names or open spans\n"));
     }
 }
 

@@ -113,7 +113,7 @@ impl FromStr for Bound {
     }
 }
 
-/// Returns a decimal number times a power of ten, if that is an integer.
+/// Returns the product of a decimal number and a power of ten, if the product is an integer.
 pub(super) fn scaled(number: &str, power: usize) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if fraction.len() > power || whole.is_empty() {

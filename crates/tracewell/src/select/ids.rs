@@ -52,7 +52,7 @@ impl FromStr for IdPattern {
         if !long_enough || digits.len() > 4 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Err(error());
         }
-        // Ids are 16 bits, left-aligned: `134` is 0x1340.
+        // Ids have 16 bits and are left-aligned: `134` is 0x1340.
         let missing = 4 * (4 - digits.len() as u32);
         let value = u32::from_str_radix(digits, 16).map_err(|_| error())? << missing;
         let mask = match digits.len() {

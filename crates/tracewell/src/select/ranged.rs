@@ -49,8 +49,8 @@ pub struct Ranged<S> {
 }
 
 impl<S: CountsInRange> Ranged<S> {
-    /// Creates a sink for a selection. [`Selection::tail`] has no effect:
-    /// [`Input::without_tail`](crate::input::Input::without_tail) replaces it.
+    /// Creates a sink for a selection. [`Selection::tail`] has no effect. If it is set, pass the
+    /// result of [`Input::without_tail`](crate::input::Input::without_tail) instead.
     pub fn new(sink: S, selection: Selection) -> Self {
         // The selection has two parts: the range, and the conditions for single events.
         let range = Selection {

@@ -10,7 +10,7 @@ use super::unknown_names::trailing_id;
 use crate::model::schema::{ArgumentKind, EventType, Level, SpanRole};
 use crate::model::{Trace, did_you_mean, nearest};
 
-/// Returns a message for each name in a condition if nothing in the trace has this name.
+/// For each name in a condition, returns a message if nothing in the trace has this name.
 ///
 /// `events` are the events to which the condition applies. `of` describes the trace, or the part of
 /// it that was read, such as "this trace".

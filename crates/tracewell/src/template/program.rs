@@ -249,8 +249,8 @@ pub(super) enum NumberForm {
 }
 
 impl Number {
-    /// Returns the number that `source` and `code` describe, or `None` if the code is not for
-    /// numbers of at most 8 bytes.
+    /// Returns the number that `source` and `code` describe. Returns `None` unless the code prints
+    /// a decimal number, or a hexadecimal number of at most 8 bytes.
     pub(super) fn of(source: Source, code: Code) -> Option<Self> {
         let (form, size) = match code {
             Code::Hex(Size::Bytes(9..)) => return None,
@@ -264,7 +264,7 @@ impl Number {
 }
 
 impl Source {
-    /// Returns the source of a macro's value, if the macro is a common macro.
+    /// Returns the source of a macro's value, or `None` if [`Source`] has no variant for the macro.
     pub(super) fn of(quantity: Quantity) -> Option<Self> {
         Some(match quantity {
             Quantity::Word(index) => Self::Word(index),
@@ -409,7 +409,7 @@ pub(super) enum Operation {
     Divide,
     Negate,
     Store(Target),
-    /// Compares a common number with the cases of this row and runs the matching case.
+    /// Compares a number in a common form with the cases of this row and runs the matching case.
     SwitchNumber(Number, u32),
     /// Compares the data at the pointer with the cases of this row and runs the matching case.
     SwitchRead(Code, u32),

@@ -1,9 +1,9 @@
-//! Appends numbers in blocks of fixed size, to any space that accepts such blocks.
+//! Appends numbers and short strings to any space that accepts blocks of fixed size.
 //!
-//! To copy a few bytes with their exact length, the compiler calls a function, which takes longer
-//! than the copy. So strings are copied in blocks of fixed size, with a load and a store. The end
-//! advances only by the actual length, so the next string overwrites the rest of the block. Numbers
-//! are converted eight digits at a time in one register.
+//! If the length of a copy is not constant, the compiler calls a function. For a few bytes, the
+//! call takes longer than the copy. So strings are copied in blocks of fixed size, with a load and
+//! a store. The end advances only by the actual length, so the next string overwrites the rest of
+//! the block. Numbers are converted eight digits at a time in one register.
 
 use super::conversion::{ASCII_ZEROS, DIGIT_BITS, eight_digits, eight_hexadecimal, length};
 use super::literal::{BLANKS, BLOCK, ShortText};

@@ -1,7 +1,7 @@
 //! A text buffer with fast appends.
 //!
-//! A line consists of about forty short strings. `blocks` describes how they are copied,
-//! `reservation` and `window` reserve space for several of them.
+//! A line consists of about forty short strings. `blocks` describes how these strings are copied.
+//! `reservation` and `window` reserve space for several strings.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub struct TextBuffer {
     end: usize,
 }
 
-/// Bytes reserved for a 64-bit number.
+/// Number of bytes that are reserved for a 64-bit number.
 const NUMBER: usize = Reservation::NUMBER;
 
 /// Initial number of bytes of a buffer.

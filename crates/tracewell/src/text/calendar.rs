@@ -105,8 +105,8 @@ impl Zone {
     /// and without a zone in brackets is a date in this zone.
     ///
     /// # Errors
-    /// Returns an error if the text is not such a date, if the zone's clocks never showed it or
-    /// showed it twice, or if it is before 1970 or after July 2554.
+    /// Returns an error if the text is not such a date, if the zone's clocks never showed the date
+    /// or showed it twice, or if the date is before 1970 or after July 2554.
     pub fn parse(&self, text: &str) -> Result<u64, DateError> {
         let no_date = || DateError::NotADate { found: text.to_owned() };
         let pieces = DateTimeParser::new().parse_pieces(text).map_err(|_| no_date())?;
@@ -295,7 +295,7 @@ mod tests {
         DateAndTime(seconds).to_string()
     }
 
-    /// A zone that is given by its rules, so that tests need no database.
+    /// Returns a zone that is defined by its rules, so that the tests need no database.
     fn berlin() -> Zone {
         Zone::named("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()
     }

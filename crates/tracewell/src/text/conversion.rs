@@ -11,8 +11,9 @@ pub(super) const DIGIT_BITS: u64 = 0x1010_1010_1010_1010;
 /// next strings while it still converts the digits.
 #[inline]
 pub(super) fn length(value: u64) -> usize {
-    // Numbers with the same highest bit have at most two different lengths. If the number is at
-    // least the power of ten between them, the sum carries into the upper half.
+    // Numbers with the same highest bit have at most two different lengths. A power of ten
+    // separates the shorter numbers from the longer ones. If the number is at least this power, the
+    // sum carries into the upper half.
     let bits = (value as u32 | 1).ilog2() as usize;
     ((value + LENGTHS[bits]) >> 32) as usize
 }

@@ -1,8 +1,8 @@
 //! Writes the arguments of an event in readable form, such as `mutex=plain mutex, wait
 //! option=forever`.
 //!
-//! With a plan for each event id and a cache of names (`names`), most arguments consist of two
-//! prepared strings.
+//! There is a plan for each event id, and a cache of names (`names`). With these, most arguments
+//! are written as two prepared strings.
 
 use super::names::{ALWAYS, NameCache, NameKey, Names, NoNames};
 use super::{Literal, NumberForm, PerEvent, Reservation, TextBuffer, put_bytes, put_shown};
@@ -193,8 +193,8 @@ impl Describer {
     }
 
     /// Appends an argument with its name. `place` is an index in the list that
-    /// [`Describer::numbers`] returns. The events have all arguments of the list. Returns true if
-    /// this number has the same text at every tick.
+    /// [`Describer::numbers`] returns. The event must have all arguments of the list. Returns true
+    /// if this number has the same text at every tick.
     pub(super) fn put_number(
         &mut self,
         out: &mut TextBuffer,
@@ -210,7 +210,8 @@ impl Describer {
     }
 
     /// Returns the form of the text that [`Describer::put_number`] appends, with its constant part
-    /// escaped. Returns `None` if this text contains more than the digits of the number.
+    /// escaped. Returns `None` if the text does not consist of a constant part and the digits of
+    /// the number.
     pub(super) fn number_form(
         &mut self,
         event: Event<'_>,

@@ -103,7 +103,7 @@ pub fn write_in_order<M: Send>(
     result
 }
 
-/// Index of the maker of the thread that writes.
+/// Index of the maker that belongs to the thread that writes.
 const OWN: usize = 0;
 
 /// The next step of the thread that writes.

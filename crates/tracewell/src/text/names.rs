@@ -270,10 +270,10 @@ impl NameCache for NoNames {
     fn remember(&mut self, _: NameKey, _: u64, _: (u64, u64), _: &[u8]) {}
 }
 
-/// Returns a hash whose low bits are evenly distributed, even for control blocks at equal
-/// distances. Adding both halves of a product mixes the high bits of a number into the low bits.
-/// The hash includes the [`NameKey`], because otherwise small numbers of several kinds would share
-/// slots.
+/// Returns a hash whose low bits are evenly distributed, even for the addresses of control blocks
+/// at equal distances. Adding both halves of a product mixes the high bits of a number into the low
+/// bits. The hash includes the [`NameKey`], because otherwise small numbers of several kinds would
+/// share slots.
 #[inline(always)]
 fn hash(what: NameKey, key: u64) -> u64 {
     /// 2^64 divided by the golden ratio.

@@ -122,7 +122,8 @@ impl Reservation<'_> {
         self
     }
 
-    /// Appends the low `bytes` (1 to 8) of a number in upper-case hexadecimal, two digits each.
+    /// Appends the low bytes of a number in upper-case hexadecimal, two digits each. `bytes` is the
+    /// number of these bytes, from 1 to 8.
     #[inline(always)]
     pub fn hexadecimal_bytes(mut self, value: u64, bytes: usize) -> Self {
         // The digits to append are at the start of the block. The next string overwrites the other

@@ -16,9 +16,10 @@ use super::{Entry, EntryError, HookType, ids};
 /// Multiplier and divisor of a clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeConversion {
-    /// Factor of the ticks.
+    /// Number by which the ticks are multiplied.
     pub multiplier: u64,
-    /// Divisor of the product. A file can contain 0, which [`Self::nanoseconds`] treats as 1.
+    /// Number by which the product is divided. A file can contain 0, which [`Self::nanoseconds`]
+    /// treats as 1.
     pub divisor: u64,
 }
 

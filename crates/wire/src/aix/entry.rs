@@ -166,7 +166,8 @@ impl<'a> Entry<'a> {
         };
         let shape = Shape::of(hook)?;
         if shape.unpadded(env) > found {
-            // If the caller supplied the padding, include it, so that the next entry is aligned.
+            // The number of needed bytes includes the padding, because the next entry begins after
+            // the padding.
             return Err(too_short(shape.length(env)));
         }
         Ok(Self { hook, shape, bytes })
@@ -275,7 +276,7 @@ impl<'a> Entry<'a> {
     /// # Errors
     /// [`EntryError::UnknownType`], [`EntryError::Length`] or [`EntryError::Generic`] if the hook
     /// word is not that of a plain entry, [`EntryError::TooShort`] if `bytes` is too short. In
-    /// either case writes nothing.
+    /// all these cases, writes nothing.
     ///
     /// ```
     /// use tracewell_wire::aix::{Entry, Env, HookId, HookType, HookWord, HookWord32};
@@ -309,8 +310,8 @@ impl<'a> Entry<'a> {
     /// the previous type.
     ///
     /// # Errors
-    /// [`EntryError::DataTooLong`], or [`EntryError::TooShort`] if `bytes` is too short. In either
-    /// case writes nothing.
+    /// [`EntryError::DataTooLong`], or [`EntryError::TooShort`] if `bytes` is too short. In both
+    /// cases, writes nothing.
     ///
     /// ```
     /// use tracewell_wire::aix::{Entry, Env, HookId, HookWord, HookWord64};
@@ -334,7 +335,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Writes an entry as [`Entry::write_generic`] does, but without the variable data. Returns the
-    /// `data` bytes that the caller must fill with the variable data.
+    /// part of `bytes` that the caller must fill with the variable data. Its length is `data`.
     ///
     /// # Errors
     /// As [`Entry::write_generic`].

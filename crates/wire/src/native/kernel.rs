@@ -97,7 +97,7 @@ pub fn event_of(text: &EventTypeText<'_>) -> Option<&'static Described> {
     (same && fields.next().is_none()).then_some(event)
 }
 
-/// Writes the event type of a name. `definition` has the numbers.
+/// Writes the event type of a name. `definition` contains the numbers.
 ///
 /// # Errors
 /// Returns an error if `out` returns one.

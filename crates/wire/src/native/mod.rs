@@ -174,7 +174,7 @@ impl FullPolicy {
     }
 }
 
-/// A stream's clock, which relates its timestamps to time.
+/// The clock of a stream. With these facts, a reader converts timestamps to times.
 ///
 /// The three origins are readings of three clocks at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

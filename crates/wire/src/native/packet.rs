@@ -36,9 +36,9 @@ pub struct PacketHeader {
     pub thread: u32,
     /// Number of the packet's first event, counted from 0 in its lane.
     pub first_event: u64,
-    /// Events of this lane lost before the packet, in total.
+    /// Total number of events of this lane that were lost before the packet.
     pub lost_before: u64,
-    /// Words in use, including this header; 0 while the packet is being written.
+    /// Number of words in use, including this header; 0 while the packet is being written.
     pub used: u32,
     /// Number of the packet's lane.
     pub lane: u32,

@@ -277,7 +277,8 @@ pub struct ObjectHeader {
     pub created: u64,
     /// The controller: its process, and the start time of that process.
     pub controller: (u64, u64),
-    /// Nanoseconds per tick of the processor's counter, times 2^32; 0 if the counter is not used.
+    /// Number of nanoseconds per tick of the processor's counter, times 2^32; 0 if the counter is
+    /// not used.
     pub tick: u64,
     /// Nonce of the members' name space.
     pub names: u64,

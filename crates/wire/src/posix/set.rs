@@ -103,13 +103,13 @@ impl EventSet {
         Some(self.words().get(word)? >> bit & 1 == 1)
     }
 
-    /// Returns the members of both sets.
+    /// Returns the union: all ids that at least one of the two sets contains.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         self.with(other, |own, others| own | others)
     }
 
-    /// Returns the members of this set that the other does not contain.
+    /// Returns the difference: all ids of this set that the other set does not contain.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         self.with(other, |own, others| own & !others)

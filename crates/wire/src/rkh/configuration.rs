@@ -59,7 +59,7 @@ pub mod switches {
     pub const STAMP: u32 = 1 << 16;
     /// Records end with a checksum.
     pub const CHECKSUM: u32 = 1 << 17;
-    /// Bits that any version of RKH defines.
+    /// All bits that at least one version of RKH defines.
     pub const KNOWN: u32 = (1 << 18) - 1;
 }
 

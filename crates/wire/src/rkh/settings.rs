@@ -13,8 +13,7 @@ pub struct Settings {
     pub stamp: u8,
     /// True if records have a checksum (`RKH_CFG_TRC_CHK_EN`).
     pub checksum: bool,
-    /// Size of an address: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_PTR`: 16 bits are 2 bytes, and any other
-    /// value means 4).
+    /// Size of an address: 2 if `RKH_CFGPORT_TRC_SIZEOF_PTR` is 16, otherwise 4.
     pub pointer: u8,
     /// Size of a function's address: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`). Configuration
     /// records do not contain it.
@@ -40,8 +39,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Returns the number of bytes before the arguments of a record. A configuration record without
-    /// header is an exception.
+    /// Returns the number of bytes before the arguments of a record. Configuration records of
+    /// [`Form::Thirteen`](super::Form::Thirteen) are an exception: their payload directly follows
+    /// the id.
     #[inline]
     pub const fn header(&self) -> usize {
         self.id as usize + self.sequence as usize + self.stamp as usize
@@ -49,7 +49,7 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// The settings that RKH's tool Trazer assumes, with the low-water marks off.
+    /// The settings that RKH's tool Trazer assumes.
     fn default() -> Self {
         Self {
             id: 1,

@@ -55,7 +55,8 @@ pub const SET_MUTEX_UNLOCK: u8 = 0x36;
 /// The code of [`SET_MUTEX_UNLOCK`] in the user manual. The kernel headers do not contain this
 /// code, but a writer that follows the manual might use it.
 pub const MANUAL_UNLOCK: u8 = 0x43;
-/// A task waits for a semaphore, blocking or not: context, index of the semaphore.
+/// A task waits for a semaphore, or tries to take it without waiting: context, index of the
+/// semaphore.
 pub const SET_MUTEX_WAIT: u8 = 0x46;
 /// A task posts a semaphore: context, index of the semaphore.
 pub const SET_MUTEX_POST: u8 = 0x56;

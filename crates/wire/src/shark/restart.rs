@@ -23,8 +23,8 @@ impl Default for SenderStart {
 }
 
 impl SenderStart {
-    /// Number of packets, from a sender's first packet on, whose checksums are kept. A new sender
-    /// goes undetected only if all of its packets with these numbers are lost.
+    /// Number of packets whose checksums are kept: the first packets of a sender. A new sender goes
+    /// undetected only if all of its packets with these numbers are lost.
     pub const NUMBERS: u32 = 64;
 
     /// Adds a packet. Returns true if this packet is the first packet of a new sender.

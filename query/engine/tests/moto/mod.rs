@@ -13,7 +13,7 @@ pub struct Server {
 
 impl Server {
     /// Starts the server and makes a bucket. If the server is not installed, the test fails in CI.
-    /// Elsewhere, it returns `None` and reports that the test is skipped.
+    /// Elsewhere, this function returns `None` and reports that the test is skipped.
     pub fn start() -> Option<Self> {
         let server = Self::try_start();
         if server.is_none() {

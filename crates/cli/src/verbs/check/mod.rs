@@ -135,7 +135,8 @@ enum OutputForm {
 }
 
 /// The message if no rule was decided.
-const NOTHING_DECIDED: &str = "none of the rules was decided: the traces lack what the rules name";
+const NOTHING_DECIDED: &str =
+    "none of the rules was decided: the traces do not contain what the rules name";
 
 /// The kinds of verdicts that occurred in a command. A field is true if its kind occurred.
 #[derive(Debug, Default)]
@@ -193,7 +194,7 @@ impl Check {
                 "check needs rules and a trace: name a rules file before the trace, or set 'rules' in \
                  tracewell.toml",
             )),
-            // The error for the rules file then says that it is not text.
+            // The later error then states that the rules file is not text.
             None => Ok(()),
         }
     }
@@ -403,8 +404,8 @@ impl Check {
     }
 }
 
-/// Returns a path relative to the current folder if it is in this folder, otherwise the path
-/// itself. So a rules file has the same name in the results, whether an argument or the
+/// If a path is in the current folder, returns the path relative to this folder. Otherwise returns
+/// the path itself. So a rules file has the same name in the results, whether an argument or the
 /// configuration file specified it.
 fn relative(path: &Path) -> PathBuf {
     let folder = env::current_dir().unwrap_or_default();

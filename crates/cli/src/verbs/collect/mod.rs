@@ -369,8 +369,9 @@ impl Collect {
     }
 }
 
-/// Checks the options of the format before any source is opened. If the user names a format, this
-/// format must have the options, otherwise at least one format must have them.
+/// Checks the options of the format before any source is opened. Each option must belong to the
+/// format that the user names. If the user names no format, each option must belong to at least one
+/// format.
 fn check_options(settings: &Settings) -> Result<(), Failure> {
     if let Some(name) = &settings.format {
         let format = format::by_name(name)
@@ -392,7 +393,7 @@ fn check_options(settings: &Settings) -> Result<(), Failure> {
 }
 
 impl UntilArgs {
-    /// Returns true if the user set an end.
+    /// Returns true if the user gave any of these options.
     fn is_any(&self) -> bool {
         let Self { seconds, bytes, packets, idle, once } = self;
         let numbers = bytes.is_some() || packets.is_some();

@@ -76,7 +76,7 @@ impl PosixTrace {
         note!("until the program ends, events of posix_trace_event are in {path}");
     }
 
-    /// Returns the number of events of programs that were stored in the log.
+    /// Returns the number of events in the log that traced programs recorded.
     pub(super) fn events(&self) -> u64 {
         self.controller.logged_events()
     }

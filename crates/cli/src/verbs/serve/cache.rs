@@ -1,13 +1,15 @@
 //! The summaries of large traces, in the user's folder for caches. A server that finds the summary
 //! of its trace does not read the trace.
 //!
-//! A summary belongs to one state of its files: their paths, sizes and times of change, the
-//! options, and the program that made it. Each trace has one file, whose name depends on the paths
-//! and options. Summaries that are damaged or belong to another state are replaced.
+//! A summary belongs to one state, which consists of the paths, sizes and modification times of its
+//! files, the options, and the program that made the summary. Each trace has one file, whose name
+//! depends on the paths and options. Summaries that are damaged or belong to another state are
+//! replaced.
 //!
-//! Programs write to a file of their own and rename it, so that several can use the cache at the
-//! same time. A program writes most of the file while it reads the trace, so that the summary does
-//! not need much memory. If the cache fails, the server continues without it.
+//! Each program writes a file of its own and renames this file at the end, so that several programs
+//! can use the cache at the same time. A program writes most of the file while it reads the trace,
+//! so that the summary does not need much memory. If the cache fails, the server continues without
+//! it.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -51,8 +53,8 @@ pub(super) struct Key {
 
 impl Key {
     /// Returns the key for files that are read with these options. The first `traces` files are the
-    /// trace. Returns `None` if one of these is not a regular file, or if the state of any file is
-    /// unknown.
+    /// trace. Returns `None` if a file of the trace is not a regular file, or if the state of any
+    /// file is unknown.
     pub(super) fn new(files: &[PathBuf], traces: usize, options: &Value) -> Option<Self> {
         let state = |(index, path): (usize, &PathBuf)| {
             let path_text = fs::canonicalize(path).ok()?.into_os_string().into_string().ok()?;
@@ -304,7 +306,7 @@ mod tests {
     #[test]
     fn the_oldest_summaries_are_removed_if_there_are_too_many() {
         let page = page();
-        // A file also has a description of less than 1000 bytes.
+        // A file in the cache also contains a description of less than 1000 bytes.
         let stored = tempfile::tempfile().unwrap();
         assert!(page.store(b"", u64::MAX, || stored.try_clone()).unwrap());
         let (folder, cache) = cache(2 * (stored.metadata().unwrap().len() + 1000));

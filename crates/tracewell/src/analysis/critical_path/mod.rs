@@ -153,8 +153,8 @@ impl Default for Explainer {
 }
 
 impl Explainer {
-    /// Begins a range at a tick: the longest time is searched only among the times that end in the
-    /// range.
+    /// Begins a range at a tick. A question about the longest response or wait considers only those
+    /// that end in the range.
     pub fn begin(&mut self, from: u64) {
         self.from = from;
     }

@@ -90,8 +90,8 @@ pub struct Machines<M = ()> {
     states: States,
     levels: Levels,
     timers: Timers,
-    /// The last event before the current batch, or the latest event of the batch at which the
-    /// system started.
+    /// The last event of the previous batch or, if the system started in the current batch, the
+    /// event of its latest start.
     last: Position,
     /// The tick after the range of the figures; `None` for the end of the trace.
     end: Option<u64>,
@@ -106,8 +106,8 @@ pub struct Figures {
     pub more_transitions: u64,
     /// Messages per sender, receiver and signal, in the order of the first message.
     pub flows: Vec<MessageFlow>,
-    /// The first messages, in the order of their posts. If the post of a message is unknown, the
-    /// place of the message is that of the event that took it.
+    /// The first messages, in the order of their posts. A message whose post is unknown is listed
+    /// at the place of the event that took it.
     pub messages: Vec<Message>,
     /// Number of further messages.
     pub more_messages: u64,

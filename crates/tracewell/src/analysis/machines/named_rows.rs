@@ -59,10 +59,10 @@ impl<T> Default for NamedRows<T> {
 }
 
 impl<T> NamedRows<T> {
-    /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row. In a
-    /// row, `name` returns the field that identifies the thing. If the thing has a name when the
-    /// event occurs, this function stores the event's time in that field, so look-ups find the name
-    /// that the thing had then.
+    /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row.
+    /// `name` returns the field of a row that identifies the thing. If the thing has a name when
+    /// the event occurs, this function stores the event's time in that field, so look-ups find the
+    /// name that the thing had then.
     #[inline(always)]
     pub(super) fn get(
         &mut self,

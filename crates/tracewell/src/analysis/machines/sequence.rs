@@ -66,7 +66,7 @@ pub enum Happening {
     /// The system started or restarted. Pending messages no longer exist.
     Boot,
     /// Events are missing. The value is the number of missing events, or `None` if it is unknown.
-    /// The value is 0 for a damaged record that another loss counts.
+    /// The value is 0 for a damaged record that another loss already includes.
     Lost(Option<u64>),
 }
 

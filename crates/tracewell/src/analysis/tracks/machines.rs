@@ -46,7 +46,7 @@ pub struct MachineTrack {
     pub steps: Vec<StepSpan>,
 }
 
-/// A step of a state machine, from the dispatch of a message to its end.
+/// A step of a state machine. It begins with the dispatch of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StepSpan {
     /// The event that dispatched the message.
@@ -136,7 +136,7 @@ struct MachineBuilder {
 struct Followed {
     track: MachineTrack,
     indices: HashMap<Named, u32, RandomState>,
-    /// Index of the step.
+    /// Index of the step in progress.
     open: Option<usize>,
 }
 

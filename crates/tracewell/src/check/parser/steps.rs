@@ -117,7 +117,7 @@ impl Parser<'_> {
         Ok(ItemKind::Repeat { least, most, body, slots })
     }
 
-    /// `A or B or C`, where `or` may begin a line.
+    /// Parses `A or B or C`. An `or` may begin a line.
     fn alternatives(&mut self) -> Result<Vec<Item>> {
         let mut items = vec![self.item()?];
         loop {

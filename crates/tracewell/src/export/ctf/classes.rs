@@ -65,7 +65,7 @@ pub(super) enum Type {
     Bool,
     /// IEEE 754, 64 bits.
     Float,
-    /// Ends with a byte 0.
+    /// A string that ends with a byte 0.
     Text,
     /// A sequence of bytes.
     Bytes,
@@ -329,8 +329,8 @@ fn put_list(out: &mut Vec<u8>, items: Items, list: &[u8]) {
     }
 }
 
-/// The options for an item of a mixed list: the name and the type of each. The selector of an
-/// option is its index.
+/// The options for an item of a mixed list, each with its name and its declaration. The selector of
+/// an option is its index in this list.
 pub(super) const OPTIONS: [(&str, &str); 5] = [
     ("decimal", "u64 decimal;"),
     ("negative", "i64 negative;"),

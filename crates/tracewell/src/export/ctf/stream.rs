@@ -59,7 +59,7 @@ pub(super) struct Stream {
     /// Offset of the open packet in `bytes`.
     open: Option<usize>,
     index: Vec<u8>,
-    /// Bytes in the file.
+    /// Number of bytes in the file.
     written: u64,
     /// Stamp of the beginning of the open packet.
     begin: u64,

@@ -47,7 +47,7 @@ fn escaped(label: &str) -> String {
     for c in label.chars() {
         match c {
             _ if c.is_alphanumeric() || " :()".contains(c) => escaped.push(c),
-            // `--` and `__` strike out and underline.
+            // PlantUML strikes out the text after `--` and underlines the text after `__`.
             '_' | '.' | ',' | '-' if before != c => escaped.push(c),
             _ if c.is_control() => escaped.push(' '),
             // Writing to a `String` cannot fail.

@@ -35,7 +35,7 @@ pub struct LossesApart<W, S> {
     format: EventFormat,
     events: S,
     begun: bool,
-    /// Number of the event that follows the last event passed on.
+    /// The sequence number of the last event that was passed on, plus 1.
     next: u64,
 }
 

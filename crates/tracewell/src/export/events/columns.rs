@@ -305,7 +305,7 @@ impl Cells {
         let warning = |(column, _): (&Column, &bool)| {
             let (Column::Argument(name) | Column::Text(name)) = column else { return None };
             let all = trace.schema.events().flat_map(|event| &event.args);
-            // The schema may contain an event with this argument that did not occur.
+            // The argument may belong to an event of the schema that did not occur.
             let near = nearest(name, all.map(|argument| argument.name.as_str()));
             let meant = did_you_mean(near.filter(|near| near != name));
             let name = name.escape_debug();

@@ -1,7 +1,7 @@
 //! Writes the lines of events whose arguments are numbers. Keeps the parts of lines as text: for
 //! each context its core, key and priority, for each event id its number and name, and for each
-//! argument its name and value. `row` writes all other lines. It can also write these lines, but
-//! without kept texts.
+//! argument its name and value. `row` writes all other lines. `row` could also write the lines of
+//! this module, but it is slower.
 
 use std::io::Write;
 

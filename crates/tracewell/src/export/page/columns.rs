@@ -24,7 +24,7 @@ use flate2::write::ZlibEncoder;
 use serde_json::{Value, json};
 use tracewell_wire::number;
 
-/// Numbers from here on are not exact in a 64-bit floating-point value.
+/// All numbers below this limit are exact in a 64-bit floating-point value.
 const WIDE: u64 = 1 << 53;
 
 /// A column that is being filled.
@@ -134,8 +134,8 @@ impl Columns {
         self.content.push(bytes);
     }
 
-    /// Returns the payload with this header, to which it adds `columns`. The payload has the form
-    /// of zlib, even without compression.
+    /// Adds the member `columns` to the header, and returns the payload with this header. The
+    /// payload has the form of zlib, even without compression.
     pub(super) fn payload(
         self,
         mut header: Value,

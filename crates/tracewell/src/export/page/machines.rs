@@ -3,7 +3,7 @@
 //!
 //! | kind of row | state of a change | value |
 //! |---|---|---|
-//! | `machine` | 1 if the state is known, otherwise 0; 2 if a thread is in no span | index into the names in `states` |
+//! | `machine` | 0 if the state is unknown, 1 if it is known, 2 if a thread is in no span | index into the names in `states` |
 //! | `steps` | 1 during a step, otherwise 0 | 0 |
 //! | `level` | 1 if the level is known, otherwise 0 | the level; `most` is the maximum |
 
@@ -30,8 +30,8 @@ pub(super) struct MachineRows {
 }
 
 /// A state machine: its members `name`, `key` and `states`, its states and its steps. The spans of
-/// a thread also form a machine; its state is one of the spans, or none. They also have the member
-/// `group`: the heading of these rows.
+/// a thread at one depth also form a machine. Its state is the span in which the thread is, or
+/// none. Such a machine also has the member `group`, which is the heading of its rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MachineRow {
     pub(super) members: Value,

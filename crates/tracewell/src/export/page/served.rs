@@ -28,8 +28,8 @@ pub const MAX_PARTS: u64 = 100_000;
 /// Maximum number of events that a view lists.
 pub const MAX_LISTED: u64 = 50_000;
 
-/// The facts of a view of the events so far are made again when the trace has grown by this part of
-/// its length.
+/// Views of the events so far reuse the facts of an earlier view until the number of events has
+/// grown by more than the earlier number divided by this constant.
 const MAX_AGE: u64 = 8;
 
 /// A sink that collects the data of a served page.
@@ -68,17 +68,17 @@ impl ServedBuilder {
         Self { is_large: true, ..Self::default() }
     }
 
-    /// Provides a file. If the parts that few views need become many, the summary moves them to
-    /// this file. `opener` returns an empty file that can be read and written. If the file cannot
-    /// be opened or written, these parts stay in memory, and the builder fails when they reach 256
-    /// MiB. [`LargePage::store`] completes the file.
+    /// Provides a file. If there are many parts that only few views need, the summary moves these
+    /// parts to the file. `opener` returns an empty file that can be read and written. If the file
+    /// cannot be opened or written, these parts stay in memory, and the builder fails when they
+    /// reach 256 MiB. [`LargePage::store`] completes the file.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.summary.spill_to(opener);
     }
 
-    /// Stops collecting single events, because the page will load views, as the page of a large
-    /// trace does. Call this as soon as it is probable that the trace has too many events, because
-    /// most of the reading time is spent on the texts of single events.
+    /// Stops collecting single events. The page then loads views, like the page of a large trace.
+    /// Call this as soon as the trace probably has too many events: collecting the texts of single
+    /// events takes most of the reading time.
     pub fn use_views(&mut self) {
         if !self.is_large {
             self.is_large = true;
@@ -129,8 +129,8 @@ impl ServedBuilder {
         }
         let Self { summary, figures, events, so_far, .. } = self;
         let payload = summary.so_far(trace, |summary| {
-            // Most requests ask for parts of the trace, soon after each other. The facts would take
-            // most of the time, because they contain copies of all figures.
+            // A page usually requests several views soon after each other. So reuse recent facts:
+            // making them takes most of the time, because they contain copies of all figures.
             let is_recent = |(facts, count): &(Facts, u64)| {
                 trace.events - count <= count / MAX_AGE && facts.name_all(trace, summary)
             };

@@ -64,8 +64,8 @@ impl Windows {
     }
 }
 
-/// Marks the events at which inversions start. Returns the numbers of deterministic and
-/// nondeterministic inversions.
+/// Marks the events at which inversions start. Returns the number of deterministic inversions, and
+/// the number of nondeterministic inversions.
 pub(super) fn find(trace: &mut Trace) -> (u32, u32) {
     let mut events = std::mem::take(&mut trace.events);
     let mut search = Search {

@@ -15,17 +15,17 @@ use super::trace::{INITIALIZATION, INTERRUPT, Trace};
 pub struct Statistics {
     /// Number of changes of the context that runs next.
     pub context_switches: u64,
-    /// Number of events for a resumption or a time slice that change the running context.
+    /// Number of changes of the running context by a resume or time-slice event.
     pub preemptions: u64,
-    /// Time slices, as TraceX counts them.
+    /// Number of time slices, as TraceX counts them.
     pub time_slices: u64,
-    /// Suspensions in the whole system.
+    /// Number of suspensions in the whole system.
     pub suspensions: u64,
-    /// Resumptions in the whole system.
+    /// Number of resumptions in the whole system.
     pub resumptions: u64,
     /// Number of interrupts: enter events, plus events in interrupts whose enter event is missing.
     pub interrupts: u64,
-    /// Interrupts that began while another interrupt was still running.
+    /// Number of interrupts that began while another interrupt was still running.
     pub nested_interrupts: u64,
 }
 

@@ -217,7 +217,7 @@ pub enum IntegerKind {
     Unsigned,
     /// Two's complement.
     Signed,
-    /// Bits without a number (CTF 2).
+    /// Bits that do not form a number (CTF 2).
     BitArray,
     /// Bits with names (CTF 2).
     BitMap,

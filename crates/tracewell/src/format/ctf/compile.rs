@@ -148,13 +148,13 @@ impl<'r> Compiler<'r> {
         }
     }
 
-    /// Sets the alignment of the position at which the program begins, in bits.
+    /// Sets the alignment in bits of the position at which the program begins.
     pub(super) fn begin_at(mut self, alignment: u64) -> Self {
         self.divisor = alignment;
         self
     }
 
-    /// Returns the alignment of the position after the program, in bits.
+    /// Returns the alignment in bits of the position after the program.
     pub(super) fn aligned(&self) -> u64 {
         match self.remainder {
             0 => self.divisor,

@@ -55,7 +55,7 @@ pub(super) fn warn(file: Option<&TraceFile>, warning: &str, trace: &mut Trace) {
     trace.diagnostics.add(Severity::Warning, None, message);
 }
 
-/// Arguments of events. They are in the context of the events' packet.
+/// The arguments in the context of a packet. All events of the packet have these arguments.
 #[derive(Debug, Default)]
 pub(super) struct PacketArguments {
     values: PacketRow,

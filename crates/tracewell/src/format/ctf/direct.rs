@@ -27,7 +27,7 @@ enum Step {
     Numbers { mask: u64, bits: u64, present: u32, numbers: Vec<SlotNumber> },
     /// Reads a text that ends with a NUL.
     Text { slot: u8 },
-    /// Reads an array of numbers of `step` bytes, which are of the same kind as `item`.
+    /// Reads an array of numbers. Each number has `step` bytes and the same kind as `item`.
     Array {
         slot: u8,
         item: ListItem<'static>,
@@ -55,7 +55,8 @@ impl DirectEvent {
             _ => None,
         };
         let mut steps = Vec::new();
-        // The latest number, and the registers that contain numbers, by their slots.
+        // The slot of the latest number, and the registers that contain numbers, each with the
+        // number's slot.
         let (mut last, mut stored) = (None, Vec::new());
         let mut ops = program.ops.iter();
         while let Some(op) = ops.next() {

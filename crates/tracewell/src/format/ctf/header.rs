@@ -47,7 +47,7 @@ struct Path {
     id: Option<FixedNumber>,
     /// The timestamp, and its number of bits.
     stamp: Option<(FixedNumber, u8)>,
-    /// Number of bits.
+    /// Number of bits of the sequence.
     bits: u32,
 }
 
@@ -69,8 +69,9 @@ impl FixedHeader {
         Some(walk.header)
     }
 
-    /// Returns a reader of headers with the first sequence of fields, or `None` if its numbers are
-    /// signed, differ in byte order or are too far from the start, or if it has no timestamp.
+    /// Returns a reader of headers with the first sequence of fields. Returns `None` if this
+    /// sequence has no timestamp, or if its numbers are signed, differ in byte order or are too far
+    /// from the start.
     pub(super) fn quick(&self) -> Option<QuickHeader> {
         let path = self.paths.first().filter(|path| path.bits > 0)?;
         let (stamp, stamp_bits) = path.stamp?;
@@ -121,7 +122,7 @@ impl FixedHeader {
     }
 }
 
-/// Number of bytes that a quick header is read from. They can extend beyond the header.
+/// Number of bytes from which a quick header is read. These bytes can extend beyond the header.
 const WINDOW: usize = 24;
 
 /// The layout of event headers with one sequence of fields near their start.
@@ -129,7 +130,7 @@ const WINDOW: usize = 24;
 pub(super) struct QuickHeader {
     /// Alignment in bits minus 1.
     mask: u64,
-    /// Number of bits; never 0.
+    /// Number of bits of the header; never 0.
     bits: u64,
     order: ByteOrder,
     /// The number that selects a sequence of fields. `range` describes the values that select the

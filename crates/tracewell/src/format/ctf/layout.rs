@@ -290,7 +290,7 @@ impl Make<'_> {
             Ok(programs)
         };
         // Each event includes the contexts of its stream, so compiling takes time even if the event
-        // is too large. So such an event uses up the budget, too.
+        // is too large. Therefore, an event that is too large also uses up the budget.
         let fault = Fault { at: 0, kind: FaultKind::Layout };
         let programs: Result<Vec<Program>, Fault> =
             if *budget > 0 { programs() } else { Err(fault) };

@@ -24,7 +24,7 @@ pub(super) enum FaultKind {
     Beyond,
     /// A string has no NUL before the end of the content.
     Unterminated,
-    /// No option has this value of the selector.
+    /// The selector has this value, which selects no option.
     NoOption(i128),
     /// A length or a choice refers to a field that was not read.
     NoReference,

@@ -40,7 +40,8 @@ pub(super) enum Place {
     Member,
     /// A field without a name, in an array, a variant or an optional field.
     Element,
-    /// None. The field is not an argument, because it describes the packet or the event.
+    /// The field has no destination. It is not an argument, because it describes the packet or the
+    /// event.
     Hidden,
 }
 

@@ -269,7 +269,7 @@ impl Threads {
         id
     }
 
-    /// Because events are missing, forgets the running contexts of a processor, or of all
+    /// Handles missing events: forgets the contexts that are running on a processor, or on all
     /// processors if the number is `None`.
     pub(super) fn gap(&mut self, cpu: Option<u64>) {
         match cpu.and_then(|cpu| u16::try_from(cpu).ok()) {

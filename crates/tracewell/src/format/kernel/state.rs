@@ -155,7 +155,7 @@ impl Kernel {
         *self.core(core) = Core::default();
     }
 
-    /// Handles missing events if it is unknown which core recorded them.
+    /// Handles missing events if the core to which they belong is unknown.
     pub(in crate::format) fn gap_on_all_cores(&mut self) {
         self.tasks.gap();
         self.cores.fill_with(Core::default);
@@ -233,8 +233,8 @@ impl Kernel {
             ids::OBJECT_CREATE | ids::OBJECT_DELETE => {
                 return Some(self.object(id, arguments, ticks, next, trace));
             }
-            // The other events depend on the state of a core, so events outside all cores do not
-            // change it.
+            // The effect of all other events depends on the state of a core. Outside all cores,
+            // such an event has no effect.
             _ => {
                 let Place::Core(core) = place else { return Some(next) };
                 return Some(self.next_of_core(id, core, task, next, trace));

@@ -27,7 +27,7 @@ impl Index {
             // Each index block links to the previous one, so entries are collected backwards.
             let block = (0..count).map(|number| IndexEntry::read(body, number));
             entries.extend(block.rev().collect::<Option<Vec<_>>>()?);
-            // Each index block links to an earlier one, so the loop ends.
+            // A link must point to an earlier block, so the loop ends.
             at = word(found.body, 0).filter(|before| *before < at)?;
         }
         entries.reverse();

@@ -36,8 +36,8 @@ pub(super) struct KernelEvents {
     types: Vec<Option<Known>>,
     /// The tasks and objects that have a name.
     named: Vec<(DefinitionKind, u32)>,
-    /// The old and the new context of each thread whose context was replaced, because it was added
-    /// before the kernel's first event type.
+    /// The old and the new context of each thread that had a context before the kernel's first
+    /// event type was known. The new context replaces the old one.
     replaced: Vec<(ContextId, ContextId)>,
 }
 
@@ -136,8 +136,8 @@ impl KernelEvents {
         }
         let window = out.window;
         let payload = payload(record, window.bytes, window.offset);
-        // Bits 6 and 7 of the id are the form of the arguments. Form 3, a text, has two words, as
-        // form 2 does.
+        // Bits 6 and 7 of the id contain the form of the arguments. Forms 0, 1 and 2 have this
+        // number of words. Form 3, a text, has two words.
         let count = usize::from(id >> 6).min(2);
         let mut fields = [0; 3];
         for (index, field) in fields.iter_mut().enumerate().take(1 + count) {

@@ -169,8 +169,8 @@ impl Merge {
             return out.event(event, record.start..record.end, HEAD);
         }
         // The rows of a kernel's events and of spans are not in the window, because the decoder
-        // computes them. All rows of a batch have the same form, so copy the rows of all other
-        // events, too.
+        // computes them. A batch has either all its rows in the window, or none. So copy the rows
+        // of all other events, too.
         let arguments = payload(record, out.window.bytes, out.window.offset);
         let copies = &mut out.buffer.payloads;
         match spans.role(record.id) {
@@ -196,7 +196,8 @@ impl Merge {
 fn gap_before(lane: &mut Lane, run: &RecordRun, gaps: &mut Vec<(Option<u64>, LossCause, u64)>) {
     let (header, at) = (&run.header, run.records.start);
     let expected = lane.expected.unwrap_or(header.covered_from);
-    // Events are numbered per lane, so a difference is the exact number of lost events.
+    // Events are numbered per lane, so the difference of the numbers is the exact number of lost
+    // events.
     if header.first_event > expected {
         let cause = if run.after_damage { LossCause::Damaged } else { LossCause::Overwritten };
         gaps.push((Some(header.first_event - expected), cause, at));

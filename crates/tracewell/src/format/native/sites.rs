@@ -16,8 +16,8 @@ use crate::text::shown;
 /// field with the original target.
 const FORWARDED: (&str, &str) = ("log", "log.target");
 
-/// Returns the call site of an event type, its role in a span, and the range of arguments whose
-/// texts share bytes.
+/// Returns the call site of an event type, its role in a span, and the range of its text arguments
+/// if the bytes of the last one contain all these texts.
 pub(super) fn instrumentation(text: &EventTypeText<'_>) -> Instrumentation {
     let has_span = text
         .fields()

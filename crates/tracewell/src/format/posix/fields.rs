@@ -55,7 +55,8 @@ impl Encoding {
     fn value(self, field: &[u8], offset: usize, kind: ArgumentKind) -> FieldValue {
         match self {
             Self::Chars(length) => {
-                // A text ends at its first zero byte. Bytes may contain zeros.
+                // A field of the kind `text` ends at its first zero byte. A field of the kind
+                // `bytes` may contain zeros.
                 let null = field.iter().position(|byte| *byte == 0);
                 let end = null.filter(|_| kind == ArgumentKind::Text).unwrap_or(length);
                 FieldValue::Bytes { offset, length: end }

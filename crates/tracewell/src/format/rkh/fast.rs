@@ -2,9 +2,10 @@
 //!
 //! A frame takes the fast path if its checksum is valid, its sequence number is the expected one,
 //! its id has a [`FastPlan`](super::fast_plan::FastPlan), and its length is that of the plan. The
-//! loop leaves all other frames to the slow path (`slow`): symbols, texts, gaps, damage, and frames
-//! so near to the end of the chunk that a fixed window does not fit. The slow path can decode every
-//! frame, and it decodes common frames to the same events as the fast path.
+//! loop leaves all other frames to the slow path (`slow`): frames with symbols or texts, frames
+//! after a gap, damaged frames, and frames so near to the end of the chunk that a fixed window does
+//! not fit. The slow path can decode every frame, and it decodes common frames to the same events
+//! as the fast path.
 
 use std::hint::select_unpredictable;
 

@@ -1,11 +1,12 @@
-//! Infers missing settings by searching for the settings with which most frames can be decoded.
+//! Infers missing settings by searching for the settings with which the largest number of frames
+//! can be decoded.
 //!
 //! A recording that begins in the middle of a stream contains no configuration record. However,
 //! each frame has an id and a length, and an event with this id has this length only under some
 //! settings. For every dialect and every form of header, the search changes one size at a time, as
 //! long as this increases the number of frames that fit. The search accepts the best settings if
-//! they explain nearly every frame and some frames of each event, and if no other settings explain
-//! as many frames. Settings that affect no frame keep their defaults.
+//! they explain nearly every frame and at least half of the frames of each frequent event, and if
+//! no other settings explain as many frames. Settings that affect no frame keep their defaults.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -171,7 +172,8 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Returns true if the settings explain nearly every frame and some frames of each event.
+    /// Returns true if the settings explain nearly every frame, and at least half of the frames of
+    /// each event that has [`MIN_OF_EVENT`] frames or more.
     fn explains(&self, sample: &Sample) -> bool {
         let fields = fields(self.dialect);
         let mut events = HashMap::<_, (usize, usize), RandomState>::default();
@@ -326,9 +328,9 @@ fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usi
 }
 
 /// Returns variants of the given settings, each with another size or another value of a switch.
-/// Some variants change two settings: the sizes of both kinds of pointers, or the size of a count
-/// and the switch for a low-water mark. One change may not be enough there, because one 4-byte
-/// count is as long as two 2-byte counts.
+/// Some variants change two settings at once: the sizes of both kinds of pointers, or the size of a
+/// count and the switch for a low-water mark. A single change would not always improve the score.
+/// For example, one 4-byte count is as long as two 2-byte counts.
 fn neighbours(from: &Settings) -> Vec<Settings> {
     let sizes: [fn(&mut Settings, u8); 6] = [
         |s, size| s.signal = size,

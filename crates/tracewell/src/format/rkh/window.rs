@@ -83,8 +83,8 @@ impl Chunk<'_, '_> {
         Flow::Continue(found)
     }
 
-    /// Handles the bytes after the last flag. They are the start of a frame, or too many for one
-    /// frame. Returns the number of bytes consumed.
+    /// Handles the bytes after the last flag: the start of a frame, or a frame that is already too
+    /// long. Returns the number of bytes consumed.
     fn unfinished(&mut self, start: usize, last: bool, scratch: &mut Scratch) -> Flow<usize> {
         let cut = Cut { start, end: self.bytes.len(), escaped: true };
         match unstuffed(self.bytes, cut, scratch) {

@@ -35,7 +35,8 @@ pub(super) struct Area {
     /// True if the area continues the previous one, as consecutive packets of one chunk do.
     pub(super) continues: bool,
     /// True if this is the emergency area of a chunk. The previous area is then the normal area of
-    /// the same chunk. If the normal area is a ring, the emergency area contains older records.
+    /// the same chunk. If the normal area is a ring, the records in the emergency area are older
+    /// than those in the ring.
     pub(super) emergency: bool,
     /// The records that are missing before this area.
     pub(super) missing: Option<Missing>,

@@ -65,8 +65,8 @@ impl Survey {
         let (slots, _) = input.get(area.bytes.clone()).unwrap_or_default().as_chunks();
         self.slots += slots.len() as u64;
         for piece in slots.chunks(CHUNK_LEN) {
-            // Nearly every piece only extends the open run, and `plain` checks all slots of a piece
-            // together.
+            // Nearly every piece only extends the open run. `plain` recognises such a piece
+            // quickly, because it checks all slots of the piece together.
             let plain = self.plain(piece);
             if open && let Some(last) = plain {
                 self.extend(last, piece.len());

@@ -200,7 +200,7 @@ impl SystemViewDecoder {
     fn skipped(&mut self, lane: &Lane, skipped: Skipped, out: &mut Emitter<'_>) -> Flow {
         let Skipped { from, until, cause, guessed } = skipped;
         let bytes = until - from;
-        // If the ids contain the core, the lost packets may be of any core.
+        // If the ids contain the core, the lost packets may be from any core.
         let cpu = Some(lane.cpu).filter(|_| !lane.stream.form.core_in_id);
         self.events.skipped(cpu, cause == Cause::Joined);
         if guessed {

@@ -71,8 +71,8 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Returns the earliest part of all streams, and the index of its stream. The caller must then
-    /// call [`Merger::advance`].
+    /// Returns the earliest of the streams' next parts, and the index of its stream. The caller
+    /// must then call [`Merger::advance`].
     pub(super) fn earliest(&mut self) -> Option<(usize, Next<'a>)> {
         let nexts = self.branches.iter().enumerate();
         let nexts = nexts.filter_map(|(index, branch)| Some((index, branch.next?)));
@@ -106,7 +106,7 @@ impl<'a> Merger<'a> {
         if !is_copied(packet.id) {
             return false;
         }
-        // Packets arrive in order of time, so no later packet can equal one with an earlier time.
+        // Packets arrive in order of time, so packets with an earlier time have no further copies.
         self.compared.retain(|(other, _)| other.ticks == place.ticks);
         let found = self.compared.iter().position(|(other, known)| {
             other.cpu != place.cpu && known.id == packet.id && known.payload == packet.payload

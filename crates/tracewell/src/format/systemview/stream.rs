@@ -411,7 +411,8 @@ fn is_plausible(
             }
             id => id < ids::FIRST_UNDEFINED,
         };
-        // The rate is the number of ticks in a second. Plausible packets are closer together.
+        // The rate is the number of ticks in a second. Plausible packets are less than a second
+        // apart.
         let in_time = packet.delta < rate.unwrap_or(PLAUSIBLE_DELTA);
         let fits = packet.payload.len() <= PLAUSIBLE_PAYLOAD && packet.check(form.texts).is_ok();
         if !is_known || !in_time || !fits {

@@ -1,5 +1,6 @@
-//! The schema of a stream. It contains the events of all streams, of the operating system, of
-//! modules and of the user's files, and the names that the stream gives to numbers.
+//! The schema of a stream. It contains the events that every stream has, and the events of the
+//! operating system, of modules and of the user's files. It also contains the names that the stream
+//! gives to numbers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -207,7 +208,7 @@ fn name_calls_of(trace: &mut Trace, events: &[u32]) {
     }
 }
 
-/// Returns the table of names for the first argument of an event that has such a table.
+/// Finds an event's first argument with a table of names, and returns this table.
 fn table(schema: &Schema, event: u32) -> Option<TableId> {
     schema.event(event).args.iter().find_map(|argument| match argument.kind {
         ArgumentKind::Enum(table) => Some(table),

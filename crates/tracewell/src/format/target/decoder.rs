@@ -100,10 +100,10 @@ fn kind(start: &[u8], last: bool) -> Kind {
     if complete { Kind::Unknown } else { Kind::Incomplete }
 }
 
-/// Searches the bytes for the kind. A line can begin with other bytes, such as messages at
-/// start-up. Two packets near each other indicate a line. A single packet does not, because a dump
-/// can contain a copy of a packet before its control block. Also returns the number of bytes that
-/// the decoder does not need.
+/// Determines the kind by searching the bytes. A line can begin with other bytes, such as messages
+/// at start-up. Two packets near each other indicate a line. A single packet does not, because a
+/// dump can contain a copy of a packet before its control block. Also returns the number of bytes
+/// that the decoder does not need.
 fn search(bytes: &[u8]) -> (Kind, usize) {
     let mut packet = None;
     let mut sums = Sums::new(bytes);

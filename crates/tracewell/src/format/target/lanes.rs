@@ -33,8 +33,8 @@ struct Missing {
 struct Held {
     missing: Vec<Missing>,
     restart: bool,
-    /// The time of the previous event, or of the header before the first event. It continues over
-    /// restarts.
+    /// The time of the previous event; before the first event, the time in the header. A restart
+    /// does not reset this time.
     time: u64,
     payload: Vec<u8>,
     /// Offset of the payload in the source.
@@ -159,7 +159,8 @@ impl Lanes {
         let mut is_first = false;
         if restart {
             lane.restarts += 1;
-            // The first core with a packet after a restart determines the origin for all cores.
+            // The first core with a packet after a restart determines the origin of time for all
+            // cores.
             is_first = lane.restarts > self.restarts;
             if is_first {
                 (self.restarts, self.session) = (lane.restarts, header.session);

@@ -239,8 +239,8 @@ impl ThreadxDecoder {
             Run::new(*clock_options, *oldest, *only_first, threads.clone())
         });
         let flow = run.read(image, (bytes, offset, more), out);
-        // If the sink needs no further events, do not decode further dumps. The rest of this dump
-        // has not been read only if the sink does not need it.
+        // If the sink needs no further events, do not decode further dumps. If the last bytes of
+        // this dump have not arrived, the sink does not need them.
         if flow.is_break() || (bytes.len() < image.end() && !input.last) {
             return Step::Over;
         }

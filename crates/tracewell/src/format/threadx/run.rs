@@ -203,8 +203,7 @@ fn lives(
     (lifetimes, first)
 }
 
-/// Returns the parts without everything after the first `events` slots, because the sink does not
-/// want it.
+/// Limits the parts to the first `events` slots, because the sink wants no further events.
 fn limited(mut parts: Vec<RingPart>, mut events: usize) -> Vec<RingPart> {
     parts.retain_mut(|part| {
         let is_wanted = events > 0;

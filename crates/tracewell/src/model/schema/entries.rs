@@ -1,7 +1,7 @@
 //! The entries of a schema for event ids.
 //!
-//! The schemas of the program have up to 650 entries, and most traces use a few of them. So the
-//! entries of these schemas stay text until they are needed: at first, only their ids are read.
+//! The schemas of the program have up to 650 entries, but most traces use only a few of them. So
+//! the entries of these schemas stay text until they are needed: at first, only their ids are read.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

@@ -87,7 +87,8 @@ pub struct Schema {
     hooks: bool,
     /// True if an event type has a call site.
     has_call_sites: bool,
-    /// Entries for events that the trace defines, found by name, in order.
+    /// Entries for events that the trace defines, by the event's name. Entries for the same name
+    /// are in the order in which they were added.
     by_name: BTreeMap<String, Vec<extension::Entry>>,
     /// Errors about entries of users that do not fit the trace.
     faults: Vec<SchemaError>,

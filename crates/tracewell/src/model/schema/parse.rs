@@ -64,8 +64,8 @@ impl Schema {
         Self::parse_version(text, file, None)
     }
 
-    /// Reads the entries of one version from a schema for several versions. Without a version, the
-    /// last one applies.
+    /// Reads the entries of one version from a schema for several versions. If `version` is `None`,
+    /// reads the last version.
     ///
     /// # Errors
     /// Returns the errors of [`Schema::parse`], and an error if the file does not list the version.
@@ -309,8 +309,8 @@ pub(super) fn typed_argument<'t>(
     Ok(TypedArgument { name, kind: kind.transpose()?, encoding: encoding.trim() })
 }
 
-/// Splits an argument's text at the first ` as `. A general string search begins with a preparation
-/// that takes longer than searching a short text.
+/// Splits an argument's text at the first ` as `. Does not use the general string search, because
+/// its preparation takes longer than searching a short text.
 fn split_encoding(text: &str) -> (&str, &str) {
     let at = text.as_bytes().windows(4).position(|four| four == b" as ");
     let parts = at.and_then(|at| Some((text.get(..at)?, text.get(at + b" as ".len()..)?)));

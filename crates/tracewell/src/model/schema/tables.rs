@@ -129,8 +129,7 @@ impl Schema {
         self.tables.get(usize::from(table.0)).is_some_and(|table| table.is_signed)
     }
 
-    /// For a number that has no name in the table, returns the text to print after it, such as `
-    /// ticks`.
+    /// Returns the text to print after a number that has no name in the table, such as ` ticks`.
     pub fn unit(&self, table: TableId) -> &str {
         self.tables.get(usize::from(table.0)).map_or("", |table| &table.unit)
     }

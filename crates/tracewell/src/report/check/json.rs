@@ -74,7 +74,7 @@ pub struct RuleRow<'a> {
     /// 1 if it failed.
     pub failed: u64,
     /// For `whenever` and `each`: number of events without an answer, or without an answer in time.
-    /// Events of `whenever` that have the same answer count once.
+    /// Events of `whenever` that have the same answer are counted once.
     pub late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.
     pub open: u64,

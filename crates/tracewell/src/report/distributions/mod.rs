@@ -137,7 +137,7 @@ const HEADINGS: [&str; 18] = [
     "EVENT",
 ];
 
-/// The columns to compare: durations, and moments.
+/// Two groups of columns, each with one unit: durations, and moments.
 const COMPARED: [&[usize]; 2] = [&[2, 3, 4, 5, 6, 7, 8, 9, 12, 15], &[10, 13, 16]];
 
 /// Returns the heading of the first column.

@@ -183,7 +183,7 @@ impl Measures {
             (Word::Stack, _) => "use of stacks",
             (_, None) => "load",
             (_, Some(_)) => {
-                "load in windows of this length (windows are 1 ms, 10 ms and 100 ms, of interrupts)"
+                "load in windows of this length (known only for interrupts, in 1, 10 and 100 ms)"
             }
         };
         Err(absent(figure, what, all.map(|share| &share.subject)))

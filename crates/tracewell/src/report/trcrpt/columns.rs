@@ -36,7 +36,7 @@ pub(super) struct Times {
     pub(super) before: u64,
 }
 
-/// Pads a column to its width with at least one space.
+/// Pads a column with spaces to its width. Appends at least one space.
 #[inline]
 fn pad(out: &mut TextBuffer, start: usize, width: usize) {
     let written = out.len() - start;
@@ -143,8 +143,8 @@ pub(super) fn put_times(
     pad(out, begun, at + ELAPSED + DELTA - begun);
 }
 
-/// Appends a number with decimals so that it ends at `end`. A number that is too long replaces
-/// spaces before it, as far as there are any.
+/// Appends a number with decimals so that it ends at `end`. If the number is too long, it replaces
+/// spaces before it. At least one space stays.
 fn put_right(out: &mut TextBuffer, end: usize, whole: u64, part: u64, decimals: u32) {
     let length = whole.checked_ilog10().unwrap_or(0) as usize + 2 + decimals as usize;
     let begin = end.saturating_sub(length);

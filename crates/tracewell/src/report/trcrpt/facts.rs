@@ -76,8 +76,8 @@ impl Facts {
         batch: &Batch<'_>,
         rows: &[u32],
     ) {
-        // The decoder may determine the clock's rate or the word size late, so these are set for
-        // each batch.
+        // The decoder may determine the clock's rate or the word size late, so the values below are
+        // set again for each batch.
         self.margin = heading::margin(trace, &settings.options);
         self.id_width = heading::id_width(trace);
         self.times_at = heading::times_at(trace, &settings.options);

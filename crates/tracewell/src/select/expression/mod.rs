@@ -102,7 +102,8 @@ impl Expression {
         }
     }
 
-    /// Returns the position and the name of each argument that no event in `events` has.
+    /// Returns each argument in the expression that no event in `events` has: its position in the
+    /// text, and its name.
     pub(super) fn unknown_arguments(&self, events: &[&EventType]) -> Vec<(String, &str)> {
         let Compiled { source, conditions, spans, .. } = &*self.0;
         let unknown = conditions.iter().zip(spans).filter_map(|((field, _), span)| match field {
@@ -115,7 +116,7 @@ impl Expression {
         unknown.collect()
     }
 
-    /// Returns a message for each name in a condition if nothing in the trace has this name. The
+    /// For each name in a condition, returns a message if nothing in the trace has this name. The
     /// message begins with the position of the condition. `of` describes the trace in words.
     pub(super) fn unknown_values(
         &self,

@@ -25,7 +25,8 @@ pub(crate) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// Begins a text. `parts` is the noun for its parts, such as "rules". Messages use this noun.
+    /// Creates a reader of the tokens of a text. `parts` is the noun for the parts of the text,
+    /// such as "rules". Messages use this noun.
     pub(crate) fn new(source: &'a Source, parts: &'static str) -> Self {
         let mut lexer = Lexer::new(source, parts);
         let token = lexer.next();

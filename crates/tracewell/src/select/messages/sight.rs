@@ -143,7 +143,7 @@ impl Roles {
 pub(crate) struct Sights(PerId<Roles>);
 
 impl Sights {
-    /// Returns an event with its meaning, or `None` if it has no meaning.
+    /// Returns an event with its meaning, or `None` if the event has no meaning.
     #[inline]
     pub(crate) fn of<'a>(&mut self, event: Event<'a>) -> Option<Sight<'a>> {
         let mut table = self.0.of_schema(&event.trace.schema);
@@ -212,8 +212,8 @@ impl<'a> Sight<'a> {
         self.context(|kind| matches!(kind, ContextKind::Thread | ContextKind::Interrupt))
     }
 
-    /// Returns the actor: the subject, or the machine whose step is in progress, or `None` if it is
-    /// unknown.
+    /// Returns the actor: the subject of the event, or if there is none, the machine whose step is
+    /// in progress. Returns `None` if the actor is unknown.
     pub(crate) fn doer(&self) -> Option<Named> {
         match self.subject() {
             // Kernels record 0 if the actor is not an object, for example in an interrupt.

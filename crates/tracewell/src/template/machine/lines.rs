@@ -63,7 +63,7 @@ impl Lines {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns how the caller continues after the event.
+    /// Returns the action that the caller takes after the event.
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }

@@ -159,7 +159,7 @@ impl Machine {
         &mut self.lines
     }
 
-    /// Appends the event to the text. Otherwise the same as [`Machine::format`].
+    /// Does the same as [`Machine::format`], but appends the event to the text.
     pub(crate) fn append(
         &mut self,
         program: &Program,

@@ -106,8 +106,8 @@ impl Code {
         matches!(self, Self::Ascii { .. } | Self::Character | Self::Counted(_) | Self::Terminated)
     }
 
-    /// Returns true if the code can follow `%`. Codes for texts with a length, and codes for parts
-    /// of the hook word, cannot follow `%`.
+    /// Returns true if the code can follow `%`. The `S` codes, and the codes `HB` and `HT`, cannot
+    /// follow `%`.
     pub const fn is_print_form(self) -> bool {
         !matches!(self, Self::Counted(_) | Self::Terminated | Self::BufferBytes | Self::HookType)
     }

@@ -58,7 +58,7 @@ pub struct FileHeader<'a> {
     pub order: ByteOrder,
     /// Environment of the traced system. The environment of an entry may differ.
     pub env: Env,
-    /// True if this is the file of one CPU that accompanies a base file.
+    /// True if this file contains the entries of one CPU, and accompanies a base file.
     pub per_cpu: bool,
     /// True if the entries were recorded in a buffer that overwrites its oldest entries.
     pub circular: bool,
@@ -157,7 +157,7 @@ impl<'a> FileHeader<'a> {
             cpus: order.u32(narrow[10]),
             cpus_traced: order.u32(narrow[11]),
             channel: order.u32(narrow[12]),
-            // `read` replaces the empty texts, because the texts follow the fixed part.
+            // `read` fills in the texts, because they follow the fixed part.
             texts: Texts::default(),
         };
         Ok((header, length))

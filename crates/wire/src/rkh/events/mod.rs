@@ -1,7 +1,7 @@
 //! The events of each dialect: codes, arguments, and the target's filters that apply to them.
 //!
 //! `table` has a row for each event, with the dialects that have the event. A test of the crate
-//! `tracewell` generates it from `schemas/rkh.toml`, the schema that the reader uses. After
+//! `tracewell` generates the table from `schemas/rkh.toml`, the schema that the reader uses. After
 //! changing the schema, run `BLESS=1 cargo test -p tracewell --test rkh_tables`. Each dialect is a
 //! type whose constants are its events and its [`Table`], so a program that names one dialect links
 //! one table.

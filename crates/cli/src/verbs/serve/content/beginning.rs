@@ -1,8 +1,8 @@
 //! The beginning of a large trace, which the server shows until more of the trace has been read.
 //!
-//! Some decoders read a whole dump before they deliver its first event, because later events give
-//! names to earlier ones. Without its beginning, the page of a large dump would stay empty for
-//! seconds.
+//! Some decoders read a whole dump before they deliver its first event, because a later event can
+//! determine a name in an earlier event. Without its beginning, the page of a large dump would stay
+//! empty for seconds.
 
 use tracewell::export::page::{LargePage, ServedBuilder};
 use tracewell::input::Input;
@@ -75,7 +75,8 @@ mod tests {
         let mut input = traces.open().unwrap();
         let page = read(&mut input, "beginning", 1000).unwrap();
         let shown = page.view(&View::default()).unwrap();
-        // The input can still read the whole trace, and the page of the whole trace differs.
+        // The input can still read the whole trace, and the page of the whole trace differs from
+        // that of the beginning.
         let mut builder = ServedBuilder::with_views();
         let trace = input.read(&mut builder).unwrap();
         let whole = builder.finish(&trace, "beginning").unwrap().0;

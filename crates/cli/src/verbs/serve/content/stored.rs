@@ -14,7 +14,8 @@ use super::Content;
 use crate::outcome::{note, report_diagnostics};
 
 impl Content {
-    /// Returns the key of the trace in the cache, if both exist.
+    /// Returns the key of the trace in the cache. Returns `None` if this trace is not cached, or
+    /// has no key.
     pub(super) fn key(&self) -> Option<Key> {
         let is_cached = self.cache.is_some() && !self.is_one_of_several;
         if is_cached { self.traces.key() } else { None }
@@ -62,7 +63,7 @@ impl Content {
         }
     }
 
-    /// Forgets the shown summary, because its file is damaged, and lets the other thread read the
+    /// Forgets the shown summary, because its file is damaged, and lets the reading thread read the
     /// trace again. Returns false if this has happened before.
     pub(super) fn forget(&self) -> bool {
         if self.is_damaged.swap(true, Ordering::AcqRel) {

@@ -90,8 +90,8 @@ impl Kernel {
         context: ContextId,
         state: Option<u8>,
     ) -> io::Result<()> {
-        // The state of the core changes, too. That change shows which thread is running on which
-        // core.
+        // If the context has the processor, the state of a core changes, too. That change shows
+        // which thread is running on which core.
         let Some(state) = state else { return Ok(()) };
         let core = self.at(context).core.take();
         if let Some(core) = core {

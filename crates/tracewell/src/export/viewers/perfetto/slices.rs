@@ -39,7 +39,7 @@ pub(super) enum Note<'a> {
     Number(u64),
     Signed(i64),
     Real(f64),
-    /// Shown in hexadecimal.
+    /// A number that is shown in hexadecimal.
     Pointer(u64),
     Text(Cow<'a, str>),
 }

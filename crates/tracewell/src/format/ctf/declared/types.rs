@@ -26,18 +26,18 @@ pub(crate) enum Type {
         /// Encoding.
         encoding: Encoding,
     },
-    /// Bytes.
+    /// Uninterpreted bytes.
     Blob {
         /// Length in bytes.
         length: LengthType,
         /// True for the identifier of the metadata.
         is_uuid: bool,
     },
-    /// Members.
+    /// A structure: named members in sequence.
     Structure(Arc<StructureType>),
-    /// Elements.
+    /// An array: elements of one type.
     Array(Arc<ArrayType>),
-    /// Options.
+    /// An optional field or a variant.
     Choice(Arc<ChoiceType>),
     /// A type that this program cannot read, with the reason. A field with this type is an error.
     Unsupported(Arc<str>),
@@ -126,7 +126,7 @@ pub(crate) struct OptionType {
 pub(crate) enum LengthType {
     /// A number in the metadata.
     Fixed(u64),
-    /// A field.
+    /// The value of a field.
     Field(Arc<Reference>),
 }
 

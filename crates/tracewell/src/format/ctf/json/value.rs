@@ -27,7 +27,7 @@ pub(super) enum Kind {
     Boolean(bool),
     /// A number of at most 64 bits without fraction and exponent.
     Integer(i128),
-    /// Another number.
+    /// Any other number.
     Real,
     Text(String),
     List(Vec<Value>),

@@ -59,7 +59,7 @@ pub struct MetadataError {
     pub message: String,
 }
 
-/// Reads metadata: a file in CTF 1.8, plain or in packets, or in CTF 2.
+/// Reads a metadata file: CTF 1.8 as plain text or in packets, or CTF 2.
 ///
 /// # Examples
 ///

@@ -38,7 +38,8 @@ pub(super) struct Given {
     pub(super) rate: Option<Rate>,
     pub(super) base: Option<u32>,
     pub(super) shift: Option<u32>,
-    /// The operating system; `Some(None)` if there is no description of its events.
+    /// The operating system; `Some(None)` if the user specified that no description of its events
+    /// applies.
     pub(super) kernel: Option<Option<Kernel>>,
 }
 

@@ -51,8 +51,8 @@ pub(super) fn section<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Err
     T::deserialize(Lines::new(text, 0..text.len()))
 }
 
-/// Reads the keys of an event that determine its id. Without versions, these are the lines up to
-/// the id.
+/// Reads the keys of an event that determine its id. If the schema has no versions, stops after the
+/// key `id`.
 ///
 /// # Errors
 /// See [`read_without`].
