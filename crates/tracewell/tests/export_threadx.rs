@@ -156,7 +156,7 @@ proptest! {
         let before = essence(dump.clone());
         let after = essence(convert(dump, &[order]).unwrap());
         // The reader infers the direction of the clock from the order of the slots in memory. The
-        // export can change that order, so ticks can differ.
+        // export can change the order of the slots, so the ticks of events can differ.
         let events = |rows: &[(u64, Event)]| rows.iter().map(|(_, e)| *e).collect::<Vec<_>>();
         prop_assert_eq!(events(&before.0), events(&after.0));
         prop_assert_eq!((before.1, before.2), (after.1, after.2));

@@ -882,8 +882,8 @@ fn an_internal_transition_stays_in_its_state() {
 }
 
 /// The arguments that Trazer 3.2 prints for each event, in its order, with the names of RKH's
-/// record macros. If a dialect records fewer arguments, the Trazer releases of that time printed
-/// fewer.
+/// record macros. If a dialect records fewer arguments, the Trazer releases that belong to this
+/// dialect print fewer.
 const TRAZER: [(&str, &[&str]); 63] = [
     ("MP_INIT", &["mp", "nblock", "bsize"]),
     ("MP_GET", &["mp", "nfree", "nmin"]),

@@ -449,7 +449,8 @@ fn a_timer_is_known_by_both_of_its_numbers() {
         machine.format(&program, &Entry::hook32(&bytes).unwrap(), &around).text()
     };
     assert_eq!(at("0AA20000 00000005", 1_000), "");
-    // Five calls of `ENDTIMER` follow. Only the last names the timer that was started.
+    // Five calls of `ENDTIMER` follow. Only the last of them contains the name of the timer that
+    // was started.
     assert_eq!(at("0AB20000 00000005", 9_000), "t[8 usec]");
     assert_eq!(at("0AB20000 00000005", 10_000), "t");
 }

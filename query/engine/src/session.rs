@@ -126,8 +126,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails if the text is not valid SQL, names unknown tables or columns, would write files, or
-    /// if `show` fails.
+    /// Fails if the text is not valid SQL, if it names unknown tables or columns, if it would write
+    /// files, or if `show` fails.
     pub async fn run<F>(&self, text: &str, mut show: F) -> Result<(), Failure>
     where
         F: AsyncFnMut(SendableRecordBatchStream) -> Result<(), Failure>,

@@ -52,8 +52,8 @@ pub struct LaneReader {
     position: u64,
     /// Another reader has removed the records before this position; they are skipped.
     floor: u64,
-    /// Header of the packet at `position`, with the base and the event number of the record at that
-    /// position; `None` at the start of a packet.
+    /// Header of the packet at `position`. Its base and event number are those of the record at
+    /// that position. `None` at the start of a packet.
     packet: Option<PacketHeader>,
     /// Number of events lost in this lane before the last clear.
     cleared: u64,

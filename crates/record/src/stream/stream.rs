@@ -272,8 +272,8 @@ impl Stream {
     /// The type gets the given id, or the next free id.
     ///
     /// # Errors
-    /// Returns an error if the string is not a valid event type or too long, if the id already has
-    /// a different event type in this stream, or if all ids are in use.
+    /// Returns an error if the string is too long or is not a valid event type, if the id already
+    /// has a different event type in this stream, or if all ids are in use.
     pub fn define_text(
         &self,
         id: Option<u16>,

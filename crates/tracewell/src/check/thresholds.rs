@@ -63,7 +63,7 @@ impl Baseline {
 /// The result of a threshold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ThresholdResult {
-    /// The figure in the form of a rule.
+    /// The figure, written as in a rule.
     pub figure: String,
     /// The task or object with the worst value; `None` if the figure has no subject.
     pub subject: Option<String>,

@@ -102,7 +102,8 @@ pub struct Contexts {
     renamed: Vec<ContextId>,
     /// Number of changes of `by_key`.
     bindings: u64,
-    /// The keys of the latest changes of `by_key`: at most one more than there are contexts.
+    /// The keys of the latest changes of `by_key`. Their number is at most the number of contexts
+    /// plus one.
     rebound: Vec<u64>,
 }
 

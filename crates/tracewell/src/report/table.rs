@@ -314,7 +314,7 @@ fn put_row(text: &mut String, mut cells: Vec<(&Column<'_>, String)>, layout: Lay
     }
 }
 
-/// Selects the unit of each column, and one unit for the columns of each group.
+/// Selects a unit for each column; the columns of a group get the same unit.
 fn select_units(columns: &mut [Column<'_>], groups: &[&[usize]], layout: Layout) {
     let of_group = |index: usize| groups.iter().find(|group| group.contains(&index));
     let units: Vec<_> = (0..columns.len())

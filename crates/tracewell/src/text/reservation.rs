@@ -37,7 +37,7 @@ impl Blocks for Reservation<'_> {
 }
 
 impl Reservation<'_> {
-    /// Number of bytes to reserve for a number, in whole blocks.
+    /// Number of bytes to reserve for a number, rounded up to whole blocks.
     pub const NUMBER: usize = BLOCK;
 
     /// Ends the reservation. The appended strings are then part of the text.

@@ -74,7 +74,7 @@ pub const TIMER_POST: u8 = 0x0B;
 pub const TIMER_DELETE: u8 = 0x1B;
 /// The timer interrupt began.
 pub const TIMER_WAKEUP_START: u8 = 0x2B;
-/// The timer interrupt ended: the context that will run.
+/// The timer interrupt ended. The parameter is the context that will run.
 pub const TIMER_WAKEUP_END: u8 = 0x3B;
 /// A command coded as an event: switch to the next chunk. Never stored.
 pub const NEXT_CHUNK: u8 = 0xFF;

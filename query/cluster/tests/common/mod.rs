@@ -162,7 +162,7 @@ impl Cluster {
     }
 }
 
-/// Returns what a program printed, which must have succeeded without messages.
+/// Returns the output of a program, which must have ended successfully and without messages.
 pub fn printed(output: &Output) -> String {
     let messages = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), &*messages), (Some(0), ""));

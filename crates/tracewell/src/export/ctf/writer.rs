@@ -74,7 +74,7 @@ impl Writer {
         self.classes.all()
     }
 
-    /// Adds diagnostics about times that differ between the input and the output.
+    /// Adds diagnostics about events whose times in the output are not those of the input.
     pub(super) fn remark(&self, trace: &mut Trace) {
         if self.late > 0 {
             let message = format!(

@@ -29,9 +29,10 @@ pub(super) struct MachineRows {
     pub(super) messages: Vec<Arrow>,
 }
 
-/// A state machine: its members `name`, `key` and `states`, its states and its steps. The spans of
-/// a thread at one depth also form a machine. Its state is the span in which the thread is, or
-/// none. Such a machine also has the member `group`, which is the heading of its rows.
+/// A state machine: the members `name`, `key` and `states` of its row, its changes of state, and
+/// its steps. The spans of a thread at one depth also form a machine. Its state is the span in
+/// which the thread is, or none. Such a machine also has the member `group`, which is the heading
+/// of its rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MachineRow {
     pub(super) members: Value,

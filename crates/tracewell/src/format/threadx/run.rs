@@ -238,7 +238,7 @@ struct Delivery<'a, 'b> {
     threads: &'a Threads,
     /// The context of the last event that was delivered.
     context: ContextId,
-    /// Slots of the current range before this slot are delivered in batches.
+    /// In the current range, the slots before this one are delivered in batches.
     in_batches: usize,
 }
 

@@ -92,7 +92,7 @@ impl Versions {
     }
 
     /// Returns the id of an event in the chosen version. Returns `None` if the event does not exist
-    /// in this version. `head` contains the keys of the event that determine this.
+    /// in this version. `head` contains the keys `id`, `ids`, `since` and `until` of the event.
     ///
     /// # Errors
     /// Returns an error if a version is not listed, or if the event has no id.

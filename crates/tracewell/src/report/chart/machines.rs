@@ -10,7 +10,7 @@ use crate::analysis::tracks::{LevelTrack, MachineTrack, SpanTrack, StepSpan};
 use crate::model::Trace;
 use crate::text::{counted, shown};
 
-/// Cells of a row, and the entries of the list below the chart that explains them.
+/// Cells of a row, and the entries that explain these cells in the list below the chart.
 #[derive(Debug)]
 pub(super) struct Explained {
     pub(super) cells: String,

@@ -9,7 +9,8 @@ use crate::analysis::{Bucket, Quantile, Worst};
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistributionFigures {
-    /// The distributions, by kind of time, and within a kind in the order of their first times.
+    /// The distributions, sorted by kind of time; within a kind, in the order in which their first
+    /// values were measured.
     pub distributions: Vec<DistributionRow>,
     /// Number of measured times that no distribution contains, because there are too many
     /// distributions.

@@ -193,9 +193,9 @@ pub struct Share {
 pub struct Level {
     /// The queue or pool.
     pub subject: Subject,
-    /// The highest level in an event.
+    /// The highest level that any event contains.
     pub most: Option<u64>,
-    /// The lowest level in an event.
+    /// The lowest level that any event contains.
     pub least: Option<u64>,
 }
 
