@@ -345,7 +345,8 @@ class Combination {
         })));
         const until = String(this.from + this.length);
         return {
-            // The content of a file that is still being read is only a part, but a page of several files cannot request views.
+            // The header of a file that is still being read describes only a part of it. `part` is null nevertheless, because
+            // a page of several files cannot request views.
             ...headers[0], part: null, title: this.titles.join(" + "),
             format: [...new Set(headers.map(({ format }) => format))].join(", "),
             events: sum((header) => header.events), from: String(this.from), until, span: until, start: null,

@@ -146,7 +146,7 @@ pub unsafe extern "C" fn tw_rkh_text(trace: Option<&mut tw_rkh>, value: *const c
 }
 
 /// Writes bytes of the last argument of a record whose format the program defines. Such records are
-/// user events before 2.3, and expectations of unit tests.
+/// user events (in versions before 2.3) and expectations of unit tests.
 ///
 /// Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call
 /// can be in progress.

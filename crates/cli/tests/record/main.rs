@@ -83,8 +83,8 @@ fn traced_program() {
     }
 }
 
-/// Adds the arguments and variables of the traced program to a command: the program itself, or
-/// `tracewell record`.
+/// Adds the arguments and variables of the traced program to a command, which runs either the
+/// program itself or `tracewell record`.
 fn traced(program: &mut Command, wanted: &str) {
     program.args(["--exact", "traced_program", "--nocapture", "--quiet", "--test-threads=1"]);
     program.env(DIRECTORY_VARIABLE, registry());

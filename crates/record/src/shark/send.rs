@@ -142,8 +142,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// chunk are dropped and counted.
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`], [`ControlError::Busy`]; [`ControlError::Linked`], because
-    /// recording could jump to the chunk.
+    /// Returns [`ControlError::NoSuchChunk`] or [`ControlError::Busy`]. Returns
+    /// [`ControlError::Linked`] if the chunk is linked, because recording could jump to it.
     pub fn begin_send(&mut self, number: u8) -> Result<Dump<'m>, ControlError> {
         if self.chunk(number)?.has(flag::BUSY) {
             return Err(ControlError::Busy);

@@ -1,6 +1,6 @@
 //! A recorder that follows the rules of ThreadX's event trace. TraceX reads its memory image.
 //!
-//! [`Trace`] is the trace control block. It borrows memory from [`Trace::enable`] to
+//! [`Trace`] is the trace control block. It borrows memory in [`Trace::enable`], and keeps it until
 //! [`Trace::disable`]. Between two calls, this memory always holds a complete image:
 //!
 //! ```text

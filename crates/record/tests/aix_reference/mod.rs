@@ -32,7 +32,7 @@ fn size_of(items: &[Item]) -> usize {
 }
 
 /// Number of bytes that a buffer reserves for hook 006 and TRACE OFF. Hooks 005 and 006 together
-/// have the same maximum length.
+/// have the same maximum length as hook 006 and TRACE OFF.
 const RESERVED: usize = 48 + 56;
 /// Length of the mark at the front of a ring in bytes.
 const FRONT: usize = 56;

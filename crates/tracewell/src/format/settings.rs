@@ -113,7 +113,7 @@ pub struct DefaultNames {
     pub format: &'static str,
     /// The file of names.
     pub file: NamesFile,
-    /// The place in the configuration file that refers to the file of names, for messages.
+    /// For messages: the place in the configuration file that refers to the file of names.
     pub place: String,
 }
 

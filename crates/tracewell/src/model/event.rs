@@ -65,7 +65,7 @@ impl<'a> Event<'a> {
         self.trace.clock.nanoseconds(self.row.ticks)
     }
 
-    /// Returns the core that recorded the event, from 0.
+    /// Returns the number of the core that recorded the event, counted from 0.
     pub const fn cpu(&self) -> u16 {
         self.row.cpu
     }

@@ -5,7 +5,8 @@ use std::sync::{Arc, Weak};
 
 use crate::model::schema::Schema;
 
-/// Ids below this number have entries. Only ids that belong to a range are higher.
+/// Ids below this number have entries. An id at or above this number always belongs to a range, and
+/// has no entry.
 const MAX_IDS: usize = 1 << 16;
 
 /// A table by event id. An entry is made when its id first occurs, and made again after the schema

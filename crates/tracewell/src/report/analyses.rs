@@ -150,7 +150,7 @@ impl Analyses {
         if let Some(Ok(path)) = &results.path {
             critical_path::put(&mut text, trace, path, layout);
         }
-        // Lines about options without effect and about the range precede all tables.
+        // Lines that report the range, and options that have no effect, precede all tables.
         let second = text.match_indices('\n').nth(1).map_or(text.len(), |(at, _)| at + 1);
         let mut lines = results.covered.map(|covered| line(covered, figures.span.end));
         let lines = lines.get_or_insert_default();

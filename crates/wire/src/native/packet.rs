@@ -61,7 +61,7 @@ impl PacketHeader {
     /// Position of the word with `last`.
     pub const LAST: usize = 6;
 
-    /// Returns the words of the header, as they precede the packet's records.
+    /// Returns the words of the header. They precede the packet's records.
     pub const fn words(&self) -> [u64; Self::WORDS] {
         let (first, second) = self.name.split_at(8);
         let (Some(first), Some(second)) = (first.first_chunk(), second.first_chunk()) else {

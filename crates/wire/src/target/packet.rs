@@ -116,7 +116,7 @@ impl Header {
 /// A packet with a valid checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
-    /// The header, from which the payload can be decoded without other packets.
+    /// The header. With it, the payload can be decoded without other packets.
     pub header: Header,
     /// The events or definitions.
     pub payload: &'a [u8],

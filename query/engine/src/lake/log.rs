@@ -221,7 +221,8 @@ impl Lake {
         self.content.files.iter().filter(move |file| file.table == table.name())
     }
 
-    /// Appends a commit after the last commit, unless another writer added one of its traces.
+    /// Appends a commit after the last commit, unless another writer has already added one of the
+    /// commit's traces.
     pub(crate) async fn append(&mut self, commit: &Commit) -> Result<Appended, Failure> {
         loop {
             if commit.traces.iter().any(|trace| self.by_hash.contains_key(&trace.hash)) {

@@ -59,7 +59,8 @@ impl Server {
         variables.into_iter().chain([endpoint]).collect()
     }
 
-    /// Returns a program that finds the server, in the root of the repository.
+    /// Returns a command that runs a program in the root of the repository, with the variables that
+    /// let it find the server.
     pub fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));

@@ -25,8 +25,8 @@ struct NameSpan {
     is_named: bool,
     from: u64,
     until: u64,
-    /// The span is valid only for objects of this kind, and as long as `Objects::changes` returns
-    /// this value.
+    /// The span is valid only for objects of this kind, and only while `Objects::changes` returns
+    /// `changes`.
     kind: Option<u32>,
     changes: u64,
 }

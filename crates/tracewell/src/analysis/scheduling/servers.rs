@@ -1,7 +1,7 @@
 //! Follows the budgets of servers.
 //!
-//! A server's budget decreases while a task that it serves runs, or while another task runs on that
-//! task's behalf. The budget is full after a replenishment, and when the server becomes active for
+//! A server's budget decreases while one of its tasks runs, or while another task runs on behalf of
+//! such a task. The budget is full after a replenishment, and when the server becomes active for
 //! the first time after its task completed a job. It is 0 when the server reports exhaustion.
 //! Reclaimed time that the server uses is added to the budget. The full size is the largest amount
 //! that was used before exhaustion.

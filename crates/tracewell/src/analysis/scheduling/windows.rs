@@ -26,7 +26,7 @@ struct Interval {
     before: u64,
 }
 
-/// The fullest window of one length.
+/// The window with the most busy time, among all windows of one length.
 #[derive(Clone, Debug)]
 struct Window {
     length: u64,

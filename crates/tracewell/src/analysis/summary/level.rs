@@ -82,9 +82,9 @@ impl Sums {
         self.sealed.len() * SEGMENT + self.open.len()
     }
 
-    /// Adds a part that begins at `from`, and empties its sum. If the part completes a group of
-    /// [`FAN`] parts, returns the beginning of this group, whose sum is then in `sum`. `classes`
-    /// are those of the states of the row.
+    /// Adds a part that begins at `from`. `sum` holds the part's sum, and is empty afterwards. If
+    /// the part completes a group of [`FAN`] parts, returns the beginning of this group, whose sum
+    /// is then in `sum`. `classes` are those of the states of the row.
     pub(super) fn push(
         &mut self,
         from: Position,
@@ -258,7 +258,8 @@ impl Sum {
         self.parts.drain(..).map(|part| part.share)
     }
 
-    /// Adds time in a state. `class` is the number of the first state of the same class.
+    /// Adds time in a state. `class` is the number of the first state that has the same class as
+    /// `state`.
     #[inline]
     pub(super) fn add(&mut self, class: u32, state: u32, ticks: u64) {
         let place = self.places.get(class as usize).copied().unwrap_or(0);

@@ -16,7 +16,7 @@ use crate::select::{Selection, Selector};
 pub(in crate::export) struct Timeline {
     pub(in crate::export) trace: Trace,
     pub(in crate::export) tracks: Tracks,
-    /// Ticks to show, both inclusive.
+    /// The range of ticks to show; both ends are inclusive.
     pub(super) range: Range<u64>,
     /// Ids of the selected events, in ascending order.
     pub(super) ids: BTreeSet<u32>,

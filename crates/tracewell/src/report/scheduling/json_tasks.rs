@@ -43,7 +43,7 @@ pub struct TaskRow<'a> {
     pub throttled: Option<u64>,
     /// Number of requests for mutexes.
     pub lock_requests: Option<u64>,
-    /// Number of requests for mutexes that had to wait.
+    /// Number of mutex requests that had to wait.
     pub lock_blocks: Option<u64>,
     /// The longest wait for a mutex.
     pub lock_wait_max_ticks: Option<u64>,

@@ -100,7 +100,7 @@ impl TemplateFile {
         Ok(Self { name, path, text, compressed })
     }
 
-    /// Replaces the text, compressed as before and with the same permissions.
+    /// Replaces the text. The file keeps its compression and its permissions.
     ///
     /// # Errors
     /// Returns an error if writing fails. In that case the old file is unchanged.

@@ -140,7 +140,7 @@ impl<'a> Packets<'a> {
         self.finish()
     }
 
-    /// Writes a packet that reports missing packets before it.
+    /// Writes a packet that reports that packets before it are missing.
     pub(super) fn lost(&mut self, ticks: u64) -> io::Result<()> {
         self.names = Names::default();
         self.is_first = true;
