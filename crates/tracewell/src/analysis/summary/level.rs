@@ -82,9 +82,9 @@ impl Sums {
         self.sealed.len() * SEGMENT + self.open.len()
     }
 
-    /// Adds a part that begins at `from`. `sum` holds the part's sum, and is empty afterwards. If
-    /// the part completes a group of [`FAN`] parts, returns the beginning of this group, whose sum
-    /// is then in `sum`. `classes` are those of the states of the row.
+    /// Adds a part that begins at `from` and whose sum is in `sum`. If the part completes a group of
+    /// [`FAN`] parts, returns the beginning of this group, and leaves the group's sum in `sum`.
+    /// Otherwise leaves `sum` empty. `classes` are those of the states of the row.
     pub(super) fn push(
         &mut self,
         from: Position,
