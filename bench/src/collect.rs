@@ -21,7 +21,7 @@ const INTERVAL: Duration = Duration::from_millis(1);
 pub struct Cost {
     /// Processor time of all threads divided by the elapsed time; 1.0 is one full core.
     pub share: f64,
-    /// Bytes per second that were sent.
+    /// Bytes sent per second.
     pub rate: f64,
     /// Bytes that the program did not save.
     pub dropped: u64,

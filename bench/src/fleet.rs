@@ -1,6 +1,6 @@
-//! Traces of a fleet of simulated devices, for lakes and queries: the system of
-//! `examples/scheduling.trx` with several versions of its firmware. One version has a fault that
-//! makes the control thread late.
+//! Generates the traces of a fleet of simulated devices, for lakes and queries. Each device runs
+//! the system of `examples/scheduling.trx` with one of several versions of its firmware. One
+//! version has a fault that makes the control thread late.
 //!
 //! The number of a device determines its firmware, its run and its trace. So all programs that use
 //! this module write the same bytes.

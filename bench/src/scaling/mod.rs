@@ -93,7 +93,7 @@ fn run(program: &Path, arguments: &[OsString]) -> Result<f64> {
     }
 }
 
-/// Returns the arguments of a command followed by a file.
+/// Returns the arguments, followed by the path of the file.
 fn on(arguments: &[&str], file: PathBuf) -> Vec<OsString> {
     arguments.iter().map(OsString::from).chain([file.into_os_string()]).collect()
 }

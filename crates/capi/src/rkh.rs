@@ -126,18 +126,19 @@ pub struct tw_rkh_settings {
     pub queue_low_water: u8,
     /// Nonzero if memory pools have low-water marks (`RKH_CFG_MP_GET_LWM_EN`).
     pub pool_low_water: u8,
-    /// Maximum number of event pools, up to 15 (`RKH_CFG_FWK_MAX_EVT_POOL`).
+    /// Maximum number of event pools (`RKH_CFG_FWK_MAX_EVT_POOL`). Numbers above 15 are recorded as
+    /// 15.
     pub max_pools: u8,
-    /// The compiled-in filters: bits of TW_RKH_FILTER_EVENTS, _OBJECTS, _SIGNALS. With 0, no filter
-    /// exists and all compiled-in records are recorded.
+    /// The compiled-in filters: any combination of TW_RKH_FILTER_EVENTS, TW_RKH_FILTER_OBJECTS and
+    /// TW_RKH_FILTER_SIGNALS. With 0, no filter exists and all compiled-in records are recorded.
     pub filters: u8,
     /// 0 for the framework's buffer, which drops its oldest bytes when it is full; 1 for a buffer
-    /// that drops whole new records.
+    /// that drops each record that does not fit.
     pub whole_records: u8,
     /// RKH's version, such as 0x3400 for 3.4.00. It must belong to the dialect.
     pub version: u16,
-    /// The compiled-in records: bits of TW_RKH_ALL_GROUPS, _USER_TRACE, _ASSERT, or bits of single
-    /// groups.
+    /// The compiled-in records: any combination of TW_RKH_USER_TRACE, TW_RKH_ASSERT,
+    /// TW_RKH_ALL_GROUPS and the bits of single groups, such as TW_RKH_SM.
     pub compiled: u32,
     /// Clock rate in ticks per second. The configuration record of the stream contains only the low
     /// 16 bits of this rate.
@@ -333,7 +334,7 @@ pub extern "C" fn tw_rkh_usual(settings: Option<&mut MaybeUninit<tw_rkh_settings
 /// its records. `signals` holds one bit per signal; it may be null if signal filters are not
 /// compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use and
 /// need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
-/// copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an interrupt.
+/// copied. Errors: TW_NULL; TW_INVALID for an unknown size or dialect. Safe in an interrupt.
 ///
 /// # Safety
 /// * `memory` must point to `size` bytes and `signals` to `signals_size` bytes, and nothing else
@@ -369,10 +370,10 @@ pub unsafe extern "C" fn tw_rkh_init(
 }
 
 /// Clears the buffer and starts a stream with a flag byte and the configuration record, which has
-/// the sequence number 0 (`rkh_trc_init`, `RKH_TRC_SEND_CFG`). The filters do not change. Send the
-/// bytes after this call.
+/// the sequence number 0 (`rkh_trc_init`, `RKH_TRC_SEND_CFG`). The filters do not change. After
+/// this call, send the bytes in the buffer.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED if the buffer is too small. Safe
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_MISSED if the buffer is too small. Safe
 /// in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_open(trace: Option<&mut tw_rkh>) -> c_int {
@@ -381,8 +382,8 @@ pub extern "C" fn tw_rkh_open(trace: Option<&mut tw_rkh>) -> c_int {
 
 /// Records the configuration again. A decoder that reads this record discards all names.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID in dialects without such a
-/// record, TW_MISSED. Safe in an interrupt if no other call can be in progress.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED; TW_INVALID in dialects without
+/// such a record. Safe in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_configuration(trace: Option<&mut tw_rkh>) -> c_int {
     guard(|| recorded(recorder(trace)?.configuration()))
@@ -390,9 +391,9 @@ pub extern "C" fn tw_rkh_configuration(trace: Option<&mut tw_rkh>) -> c_int {
 
 /// Removes up to `most` of the oldest bytes, and stores their location (`rkh_trc_get_block`).
 ///
-/// The bytes of a block are contiguous in memory, so one block may not contain all waiting bytes:
-/// call again until the result is TW_NOTHING. Ownership: the bytes do not change until the next
-/// record. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if the buffer is empty. Safe in an
+/// A block is contiguous in memory, so it can be shorter than `most` although more bytes are
+/// waiting. Call again until the result is TW_NOTHING. Ownership: the bytes do not change until the
+/// next record. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if the buffer is empty. Safe in an
 /// interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_get_block(
@@ -411,7 +412,7 @@ pub extern "C" fn tw_rkh_get_block(
 /// Moves up to `size` bytes to `out`, and stores their number in `count`
 /// (`rkh_trc_getWholeBlock`).
 ///
-/// Ownership: the caller keeps `out`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if the buffer
+/// Ownership: the caller keeps `out`. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if the buffer
 /// is empty. Safe in an interrupt if no other call can be in progress.
 ///
 /// # Safety

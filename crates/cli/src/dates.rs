@@ -52,7 +52,7 @@ fn unknown_zone(name: &str, error: &ZoneError) -> Failure {
     Failure::usage(format!("--zone: {error}{hint}"))
 }
 
-/// The form of times.
+/// The form in which times are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum TimeStyle {
     /// Since the first event of the trace

@@ -12,7 +12,7 @@ use tracewell::report::Layout;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Screen")]
 pub(crate) struct ScreenArgs {
-    /// Use colours: on a terminal that supports them, always, or never
+    /// Use colours always, never, or only on a terminal that supports them (auto)
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, global = true)]
     color: Color,
 

@@ -1,5 +1,5 @@
-//! Tests how the program reads compressed traces and templates: files, pipes, messages, exit
-//! statuses.
+//! Tests that the program reads compressed traces and templates from files and from pipes. Also
+//! tests its messages and exit statuses.
 
 mod program;
 

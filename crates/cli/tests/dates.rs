@@ -1,4 +1,4 @@
-//! Tests dates on the command line: as times of events, as limits of a selection, in time zones.
+//! Tests the option `--time`, dates that limit a selection, and time zones.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

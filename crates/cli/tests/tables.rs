@@ -1,4 +1,4 @@
-//! Tests tables and JSON lines of `events` as other programs use them: keys that events share with
+//! Tests the tables and JSON lines of `events`. The tests cover the keys that events share with
 //! JSON documents, chosen columns, losses in a separate file, and the types in pandas.
 
 use std::collections::HashMap;

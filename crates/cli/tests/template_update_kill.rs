@@ -10,7 +10,7 @@ use tracewell::compressed::lzw::{compress, decompress};
 use tracewell::template::Source;
 use tracewell::template::update::{Applied, apply, read};
 
-/// Minimum number of kills, separately for plain files and for compressed files.
+/// Minimum number of kills in each test.
 const KILLS: u32 = 50;
 
 /// Returns a file with many templates, so that writing it takes some time.

@@ -64,7 +64,7 @@ impl fmt::Display for Report {
             let again = times(self.restarts);
             write!(
                 f,
-                "\nthe sender restarted {again}; packet numbers are those since the last restart"
+                "\nthe sender restarted {again}; these are the numbers since the last restart"
             )?;
         }
         if self.missing_packets > 0 {

@@ -100,7 +100,7 @@ use buffer::Buffer;
 use control::Control;
 use intake::{CHUNK_LEN, Intake};
 
-/// Limits for all sources of a collection together.
+/// Settings that all sources of a collection share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Conditions that end the collection.

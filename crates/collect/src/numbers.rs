@@ -13,7 +13,7 @@ const MAX_RANGES: usize = 1 << 16;
 /// Maximum number of packets that are listed individually.
 pub(crate) const MAX_LISTED: usize = 1000;
 
-/// The position of a packet in the order of arrival.
+/// The number of a packet, compared with the numbers of the packets that arrived before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
     /// The packet has the highest number so far.

@@ -2,8 +2,9 @@
 //! arrive, when connections end, and when bytes are stored and shown. Only the connections and the
 //! pauses are simulated; all other code is that of a real collection.
 //!
-//! For each source, the simulation checks that every received byte was stored or counted as
-//! dropped, and that it was shown or reported as a gap, in each case at its position.
+//! For each source with a file, the simulation checks that every received byte was stored or
+//! counted as dropped. For each source with a view, it checks that every byte was shown or reported
+//! as a gap. The bytes and the gaps must be at the correct positions.
 
 mod check;
 mod target;

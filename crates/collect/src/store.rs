@@ -46,8 +46,8 @@ pub(crate) fn store(
     let mut storing = Storing::new(raw, view, tell);
     if let Err(error) = storing.all(buffer) {
         storing.stored.error = Some(error);
-        // Otherwise a reader that waits for room in the buffer, such as the reader of a pipe, would
-        // wait forever.
+        // Abandon the buffer: otherwise a reader that waits for room in it, such as the reader of a
+        // pipe, would wait forever.
         buffer.abandon();
         control.end();
     }

@@ -50,7 +50,7 @@ pub(crate) struct LogWriter {
     pub(crate) program_end: Option<ProgramEnd>,
     /// True if records were overwritten or could not be written.
     pub(crate) overrun: bool,
-    /// True if there is no space left. In a log with the policy loop: true if records have been
+    /// True if there is no space left. In a log with the loop policy: true if records have been
     /// overwritten.
     pub(crate) full: bool,
     /// True if the log accepts no further records.
@@ -331,7 +331,7 @@ pub(crate) fn header(attributes: &Attributes, process: u32) -> LogHeader {
     }
 }
 
-/// For a log with the policy loop: returns the size of a slot in bytes, and the number of slots.
+/// For a log with the loop policy: returns the size of a slot in bytes, and the number of slots.
 /// There are two more slots than requested, because the oldest block and the second copy of the
 /// newest block contribute no readable records.
 fn slots(attributes: &Attributes) -> (u32, u32) {

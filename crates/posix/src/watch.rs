@@ -21,8 +21,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches the processes of a stream. Starts no thread if this process is the first living
-    /// process of the stream.
+    /// Watches the processes of a stream. Starts no thread if [`Stream::living_member`] returns
+    /// this process.
     pub(crate) fn start(stream: &Arc<Stream>) -> Self {
         let nothing = Self { stop: None, thread: None };
         // While this process itself is traced and alive, the stream cannot become abandoned.

@@ -141,7 +141,7 @@ function addLine(rects, y, colour, alpha, [on, off], from, to) {
 }
 
 /**
- * Returns the text on the line of a state in which a context does not have the processor.
+ * Returns the label of a state, or an empty text if the state has no label.
  * @param {import("./model.js").Model} model
  * @param {number} state
  * @param {number} value
@@ -203,7 +203,7 @@ function drawJobs(frame, lane, y, colour) {
 }
 
 /**
- * Draws events that are shown as single points, as small triangles.
+ * Draws small triangles for the events that are single points.
  * @param {Frame} frame
  * @param {import("./rows.js").Lane} lane
  * @param {number} y

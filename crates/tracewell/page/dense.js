@@ -29,11 +29,11 @@ const NAMED = 24;
 /** In a dense row, a span of at most this width in pixels is drawn like the pixels around it. */
 const SPECK = 3;
 
-/** Number of spans per pixel above which only their shares can be seen. */
+/** A row is dense if it has more spans per pixel than this. Its pixels then show the shares of states. */
 const DENSE = 2;
 
 /**
- * Returns the maximum number of spans of a row that are drawn one by one.
+ * Returns a number of spans. A row with more visible spans than this number is drawn as an image.
  * @param {import("./rows.js").Lane[]} lanes
  * @param {{ from: number, to: number }} view
  */

@@ -8,7 +8,7 @@
  * }} Part
  */
 
-/** Time without a change of the view before the page asks the server, in milliseconds. */
+/** Time in milliseconds between the last change of the view and the request to the server. */
 const PAUSE = 80;
 
 /**

@@ -91,7 +91,7 @@ export class Details {
         return element("span", isNamed ? [link, ...breakable(` ${label}`)] : [link]);
     }
 
-    /** Returns a link to an event by its number in the trace. @param {number} seq */
+    /** Returns a link to the event that has this number in the trace. @param {number} seq */
     numbered(seq) {
         const index = this.model.events.find(seq);
         return index < 0 ? `event ${seq}, not on this page` : this.eventLink(index);
@@ -205,8 +205,8 @@ export class Details {
     }
 
     /**
-     * Returns a link to the holder of the lock for which a span waits: to its hold of the lock or, if the page does not contain this hold,
-     * to the holder's state.
+     * Returns the holder of the lock for which a context waits, as a link. The link leads to the span in which the holder has the lock. If the
+     * page does not contain this span, the link leads to the state of the holder.
      * @param {any} span
      */
     holder({ row, index, from, value }) {

@@ -183,7 +183,7 @@ export class EventList {
 }
 
 /**
- * Returns the parts of a text around each occurrence of a wanted text, in upper or lower case. Every second part is an occurrence.
+ * Splits a text before and after each occurrence of a wanted text. Ignores the case of letters. Every second part is an occurrence.
  * @param {string} text
  * @param {string} wanted in lower case
  * @returns {string[]}

@@ -21,7 +21,7 @@ export class DistributionPanel {
         /** @type {import("./distributions.js").Distribution[] | null} */
         this.list = null;
         this.chosen = 0;
-        /** The bar that was clicked last, and the number of clicks. */
+        /** The bar that was clicked last, and the position of the selected span in this bar: 0 for the longest. */
         this.bar = { index: -1, step: 0 };
     }
 

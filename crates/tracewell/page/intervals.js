@@ -36,12 +36,13 @@ export class Intervals {
 
     /**
      * Calls `each` for the intervals that overlap a time range, in order. Each of them covers the time until its end, and at least `least`
-     * ticks. Leaves out later intervals within this time: the picture is the same without them, and its cost depends only on its width.
+     * ticks. Skips later intervals that end within the covered time. So the cost of a picture depends only on its width, and the picture is
+     * the same as with all intervals.
      * @param {number} from
      * @param {number} to
      * @param {number} least
-     * @param {(index: number, from: number, until: number, count: number) => void} each also receives the number of intervals
-     *     for which this one stands: 1, and those that are left out because of it
+     * @param {(index: number, from: number, until: number, count: number) => void} each receives a `count`: 1 plus the number
+     *     of intervals that were skipped because of this one
      */
     visit(from, to, least, each) {
         const last = upperBound(this.from, to);
@@ -108,7 +109,7 @@ export class IntervalIndex {
 }
 
 /**
- * Returns the intervals with each value, which is a context or a file.
+ * Returns the intervals of each context or file. `values` contains the context or file of each interval.
  * @param {any} entries
  * @param {ArrayLike<number>} values
  * @param {(index: number) => number} limit

@@ -1,7 +1,7 @@
 // The page's summary of a mutex or semaphore: how it was created, which contexts held it, and the
 // longest wait. This file also splits and reads the arguments of events.
 
-/** Names of the argument with which the creation of a lock specifies priority inheritance, and the values for no inheritance. */
+/** Names of the argument that specifies priority inheritance when a lock is created, and the values that mean no inheritance. */
 const [INHERITANCE, WITHOUT] = [["inheritance", "inherit"], ["none", "no", "false", "0", "0x0", "0x00000000"]];
 
 /**
@@ -14,7 +14,7 @@ export function argumentsIn(text) {
 }
 
 /**
- * Returns arguments in the order in which they help a reader: addresses last.
+ * Returns arguments with addresses last, because other arguments help a reader more.
  * @param {string[]} args
  * @returns {string[]}
  */

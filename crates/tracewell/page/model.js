@@ -19,7 +19,7 @@ export const TASK = 1;
 export const INTERRUPT = 2;
 export const IDLE = 3;
 
-/** Number of changes per stored sum of a row. A larger number needs less memory, but more time. */
+/** Number of changes between two stored sums of a row. A larger number needs less memory, but more time. */
 const BLOCK = 8;
 
 /** The states of a row, in chronological order. */
@@ -291,7 +291,7 @@ export class Model {
         return `${fixed(this.clock.ns(ticks), ns, this.decimals)} ${unit}`;
     }
 
-    /** The unit of all times on the page: the largest that fits into the page. */
+    /** The unit of all times on the page: the largest unit that is not longer than the time of the whole page. */
     get unit() {
         return unitFor(Number(this.clock.ns(this.exact(this.length)) - this.clock.ns(this.exact(0))));
     }
@@ -305,7 +305,7 @@ export class Model {
     }
 
     /**
-     * Returns the length of a time with its unit.
+     * Returns the duration from one time to another, with its unit.
      * @param {number} from
      * @param {number} to
      */
@@ -348,7 +348,7 @@ export class Model {
         return object || !(code ?? what) ? `for ${this.object(reason)}` : this.object(reason);
     }
 
-    /** The index of the intervals that may overlap. @returns {IntervalIndex} */
+    /** The waits, jobs, gaps and inversions, sorted for searches by time. @returns {IntervalIndex} */
     get intervals() {
         this.index ??= new IntervalIndex(this);
         return this.index;

@@ -6,13 +6,13 @@ import { stateColour, textOn } from "./theme.js";
 
 /** @typedef {import("./spans.js").Frame} Frame */
 
-/** Number of spans, approximately, from which the level of a pixel is computed if the pixel contains more spans. */
+/** The level of a pixel with many spans is computed from a sample of at least this number of spans. */
 const LEVEL_SAMPLES = 24;
 
-/** The state of a row of steps in which a step is made. */
+/** The state that a row of steps has during a step. */
 const IN_STEP = 1;
 
-/** The state of a row of spans in which the thread is in no span. */
+/** The state that a row of spans has while the thread is in no span. */
 const IN_NO_SPAN = 2;
 
 /** Returns the painter for the states of a machine, or for the spans of a thread. @param {any} row @returns {import("./dense.js").Painter} */

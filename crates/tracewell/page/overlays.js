@@ -16,7 +16,7 @@ export const AXIS = 44;
 /** Maximum number of arrows in a view. */
 const MAX_ARROWS = 400;
 
-/** A label for more inversions than this does not state the longest of them. */
+/** A label that stands for more than this number of inversions does not state the longest one. */
 const MAX_COMPARED = 9;
 
 /** If the mean distance of arrows is less than this number of pixels, a view shows only the arrows of the selection. */
@@ -46,7 +46,8 @@ export function drawAxis({ ink, model, view, colours, left, width, x, time }, he
 }
 
 /**
- * The part of the picture that belongs to a file: the top of its lanes and their end. Labels are at `label`.
+ * The part of the picture that belongs to a file. The lanes of the file extend from `top` to
+ * `bottom`. Labels are at `label`.
  * @typedef {{ top: number, bottom: number, label: number, isWhole: boolean }} Band
  */
 
@@ -84,8 +85,8 @@ export function drawGaps(frame, file, { top, bottom, label: y }) {
         ink.fillRect(from, top, Math.max(to - from, 3), bottom - top);
         ink.globalAlpha = 1;
         covered = Math.max(covered, to);
-        // If several gaps are at the same place, the next one may state the number of missing
-        // events.
+        // If this gap counts no events and the next gap begins at the same place, use the next gap
+        // for the label. It may state the number of missing events.
         const better = gap.events[i] === 1 && gap.fromSeq[i + 1] === gap.fromSeq[i] ? i + 1 : i;
         places.push({ x: from, item: { gap: better, count, isOne: true } });
     });

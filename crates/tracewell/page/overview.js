@@ -51,7 +51,7 @@ export class Overview {
     /** @param {PointerEvent} event */
     move(event) {
         const { view } = this.timeline;
-        // The overview has the same margins as the timeline that shows everything.
+        // The overview has a margin at each end, like the timeline when it shows the whole page.
         const middle = ((event.offsetX - LEFT) / this.timeline.width) * (view.length + 2 * view.margin) - view.margin;
         view.show(middle - view.span / 2, middle + view.span / 2);
     }

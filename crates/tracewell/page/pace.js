@@ -5,10 +5,10 @@
 /** A movement has ended if no other movement follows within this time in milliseconds. */
 export const REST = 100;
 
-/** Maximum time in milliseconds for which the texts stay behind the picture. */
+/** Maximum time in milliseconds between two updates of the texts during a movement. */
 const BEHIND = 250;
 
-/** Both times are extended by the duration of this number of frames with texts, for slow or busy computers. */
+/** For slow or busy computers, `REST` and `BEHIND` are extended by the duration of this number of frames that update the texts. */
 const FRAMES = 4;
 
 export class Pace {
@@ -17,10 +17,11 @@ export class Pace {
         this.state = [];
         this.from = NaN;
         this.to = NaN;
-        /** Times of the last frame with another visible time, and of the last frame with texts. */
+        /** Time of the last frame in which the visible time had changed. */
         this.moved = -Infinity;
+        /** Time of the last frame that updated the texts. */
         this.followed = -Infinity;
-        /** Duration of the last frame with texts in milliseconds. */
+        /** Duration in milliseconds of the last frame that updated the texts. */
         this.cost = 0;
     }
 

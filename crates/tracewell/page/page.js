@@ -170,7 +170,8 @@ export function show(content, store, load, several = null) {
         clearTimeout(settling);
         const isMoving = pace.isMoving(view, [view.selection, view.range, view.cursor, view.tab, view.length], begun);
         if (isMoving) settling = setTimeout(plan, REST);
-        // To scroll the list, the browser needs the layout, which is still known before other changes of the page.
+        // To scroll the list, the browser needs the layout. Scroll before other changes of the
+        // page, which would make the browser compute the layout again.
         else if (view.tab === "events") list.follow();
         timeline.draw();
         overview.draw();

@@ -23,7 +23,7 @@ export function sizeOf({ clientWidth: width, clientHeight: height }) {
 }
 
 /**
- * Returns a context of a canvas whose unit is a pixel of the page.
+ * Returns the drawing context of a canvas. Its coordinates are in pixels of the page.
  * @param {HTMLCanvasElement} canvas
  * @param {{ width: number, height: number }} size
  */
@@ -70,7 +70,7 @@ export function hatch(ink, colour) {
     return pattern;
 }
 
-/** Widths of texts by font. A picture contains the same texts as the previous one. @type {Map<string, Map<string, number>>} */
+/** Widths of texts by font. They are kept because most texts of a picture occur again in the next one. @type {Map<string, Map<string, number>>} */
 const widths = new Map();
 
 /** Returns the width of a text in pixels. @param {CanvasRenderingContext2D} ink @param {string} text */

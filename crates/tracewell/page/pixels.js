@@ -1,8 +1,8 @@
-// The spans of a row that each pixel of a dense picture covers.
+// Finds the spans of a row that are in each pixel of a dense picture.
 
 import { boundBy, lowerBound, upperBound } from "./bounds.js";
 
-/** Maximum number of spans in a pixel whose times are added one by one. */
+/** If a pixel contains at most this number of spans, the times of the spans are added one by one. */
 const FEW = 8;
 
 /** A long row is divided into this number of equal parts. For each part, the time in a state is stored. */
@@ -30,7 +30,8 @@ class Parts {
             }
             sum += counts * (end - begin);
         }
-        // The product of rounded numbers may be later than the end of the row.
+        // Because of rounding, the computed end of the last part may be later than the end of the
+        // row.
         this.sums.fill(sum, part);
     }
 
@@ -45,7 +46,7 @@ class Parts {
 /** The parts of rows, by state. @type {WeakMap<any, Map<number, Parts>>} */
 const partsOfRows = new WeakMap();
 
-/** Returns the parts of a row for pixels of a width, or null if its spans are needed. @type {(spans: any, state: number, width: number) => Parts | null} */
+/** Returns the parts of a row. Returns null if the row has few spans, or if a pixel of this width has too few parts. @type {(spans: any, state: number, width: number) => Parts | null} */
 function partsOf(spans, state, width) {
     if (spans.count < PARTS || width * PARTS < PARTS_IN_PIXEL * (spans.to(spans.count - 1) - spans.from(0))) return null;
     let parts = partsOfRows.get(spans);
@@ -96,7 +97,7 @@ export class Pixels {
         this.known = -1;
     }
 
-    /** Finds the spans of the pixel. They are usually near those of an earlier one, so this does not search the whole row. */
+    /** Finds the spans of the pixel. These spans are usually near the spans that were found last, so this does not search the whole row. */
     find() {
         if (this.isFound) return;
         this.isFound = true;
@@ -152,7 +153,7 @@ export class Pixels {
         return this.known;
     }
 
-    /** Returns the time of the pixel in which the row has a state. @param {number} state */
+    /** Returns the time that the row spends in a state within the pixel. @param {number} state */
     time(state) {
         const { spans, from, to, parts } = this;
         if (parts) {

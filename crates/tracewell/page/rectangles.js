@@ -100,7 +100,7 @@ export class Sheet {
         return strip;
     }
 
-    /** Draws over the rectangles of the sheet, when they are visible. @param {() => void} draw */
+    /** Calls `draw` after the rectangles of the sheet are visible, so that it draws over them. @param {() => void} draw */
     later(draw) {
         if (this.isFile) draw();
         else this.over.push(draw);
@@ -135,7 +135,7 @@ class Raster {
         /** The rows of the strip that are not empty: the first, and the one after the last. */
         this.first = this.area.height;
         this.last = 0;
-        /** The latest colour with its word and its hatch, because neighbours often have the same. */
+        /** The latest colour with its opacity, word and hatch, kept because the next rectangle often has the same colour. */
         this.colour = "";
         this.alpha = 1;
         this.word = 0;
@@ -186,7 +186,7 @@ class Raster {
         }
     }
 
-    /** Makes a colour the latest. @param {string} colour @param {number} alpha */
+    /** Stores a colour as the latest colour. @param {string} colour @param {number} alpha */
     take(colour, alpha) {
         if (colour === this.colour && alpha === this.alpha) return;
         this.colour = colour;
@@ -210,10 +210,10 @@ class Raster {
         return [Math.max(Math.round(left), 0), Math.min(Math.round(left + width), area.width), (start + first) * stride, (start + last) * stride];
     }
 
-    /** Ends the strip, which the sheet draws. */
+    /** Does nothing, because the sheet draws the strip. */
     end() {}
 
-    /** Draws the strip, which the canvas contains. @param {CanvasRenderingContext2D} ink @param {HTMLCanvasElement} canvas */
+    /** Draws the strip from the canvas that contains the image. @param {CanvasRenderingContext2D} ink @param {HTMLCanvasElement} canvas */
     show(ink, canvas) {
         const { left, top, width } = this.area;
         const height = this.last - this.first;

@@ -175,7 +175,7 @@ export function isHead({ kind }) {
     return kind === "group" || kind === "file";
 }
 
-/** Returns the name of a lane in the set of folded, hidden and pinned lanes. @param {Lane} lane */
+/** Returns the name under which the page stores that a lane is hidden, pinned or moved. @param {Lane} lane */
 export function laneName({ group, label, key }) {
     return key === undefined ? `${group}/${label}` : `${group}/${label}/${key}`;
 }
@@ -228,7 +228,7 @@ export function reordered(all, order, lane, target) {
  * Places the lanes that are neither folded nor hidden, pinned lanes first. Returns these lanes, their total height, and the height that
  * they would have without room to grow.
  * @param {Lane[]} all
- * @param {Set<string>} folded names of folded groups; names of lanes, after `-` if hidden, after `+` if pinned
+ * @param {Set<string>} folded names of folded groups; `-` and the name of each hidden lane; `+` and the name of each pinned lane
  * @param {number} [room] height that the lanes may fill
  * @returns {{ shown: Lane[], height: number, natural: number }}
  */

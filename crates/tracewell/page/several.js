@@ -13,7 +13,10 @@ import { Clock } from "./time.js";
 /** The rate of an axis in nanoseconds. */
 const NANOSECONDS = [["0", "0", "1000000000", "1"]];
 
-/** Columns with values that stay unchanged, and columns with numbers of contexts, which change. */
+/**
+ * The columns of entries that have a beginning and an end. The values of `plain` columns stay unchanged. The other columns
+ * contain context numbers of a file, which become context numbers of the page. In `maybe` columns, the context can be absent.
+ */
 const ENTRIES = [
     { name: "wait", plain: [], contexts: ["context"], maybe: ["owner"] },
     { name: "job", plain: [], contexts: ["context"], maybe: [] },
@@ -145,7 +148,7 @@ class Combination {
         this.firstFree = 0;
     }
 
-    /** Returns the sum of the lengths before each file, and the whole sum. @param {(content: Content) => number} length */
+    /** For each file, returns the total length of the files before it. The last value is the total length of all files. @param {(content: Content) => number} length */
     starts(length) {
         const sums = [0];
         for (const content of this.contents) sums.push(sums[sums.length - 1] + length(content));
@@ -272,7 +275,7 @@ class Combination {
         this.put("change.value", referred);
     }
 
-    /** Returns the value of a change on the page: the page's number for the context or reason to which the value refers. @type {(kind: string, state: number, value: number, file: number) => number} */
+    /** Converts the value of a change. The numbers of contexts and reasons become the page's numbers. @type {(kind: string, state: number, value: number, file: number) => number} */
     referred(kind, state, value, file) {
         const { contexts, reasons } = this.firsts;
         if (kind === "core") return state === 1 ? value + contexts[file] : value;

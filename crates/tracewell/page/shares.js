@@ -43,7 +43,8 @@ export function shares(model, lanes, from, to) {
 }
 
 /**
- * Returns the place of a length among others in words: `longest of 6`, `2nd longest of 6`, or `all 6 are equal`; nothing if there is no other.
+ * Returns the rank of a length in words: `longest of 6`, `2nd longest of 6`, or `all 6 are equal`.
+ * Returns an empty text if there is only one length.
  * @param {number} length
  * @param {number[]} lengths all lengths, including this one
  */

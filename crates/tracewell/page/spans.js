@@ -80,7 +80,7 @@ function coreRun(frame, spans, index, { y, height }, x, width, rects) {
     if (state === TASK) nameLater(frame, frame.model.name(value), contexts[value], x, y + height / 2, width);
 }
 
-/** Times of interrupts, unknown contexts and each context in the current pixel of a core; 0 between pixels. */
+/** Times of interrupts, unknown contexts and each context in the current pixel of a core. All are 0 again after a pixel has been drawn. */
 let occupied = new Float64Array(0);
 
 /** The indices of the entries of `occupied` that are not 0, in ascending order. @type {number[]} */
@@ -95,7 +95,8 @@ function corePixel({ colours, contexts }, pixels, { y, height }, x, rects) {
     if (end - first <= GROUPS * GROUP) {
         all = occupy(pixels, Math.max(first, 0), end);
     } else {
-        // Neighbours are near in memory, so groups cost less than single spans at equal distances.
+        // Neighbouring spans are near in memory, so reading groups of them costs less than reading
+        // single spans that are far apart.
         for (let group = 0; group < GROUPS; group += 1) {
             const start = Math.max(first, 0) + Math.floor((group * (end - first - GROUP)) / (GROUPS - 1));
             all += occupy(pixels, start, Math.min(start + GROUP, end));
@@ -143,7 +144,7 @@ function occupant({ interrupt, unknown }, contexts, who) {
 }
 
 /**
- * Draws the time of a file, which the user can drag.
+ * Draws a bar from the beginning to the end of a file. The user can drag this bar.
  * @param {Frame} frame
  * @param {number} file
  * @param {{ y: number, height: number }} box

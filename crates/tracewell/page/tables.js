@@ -29,8 +29,9 @@ export class FigurePanel {
         this.figures = figures;
         this.view = figures.places.view;
         this.chosen = "";
-        /** The table of the whole trace that was shown before the panel changed to the selected range, and whether a range is selected. */
+        /** Key of the table that the panel shows again when no range is selected any more; empty if there is none. */
         this.before = "";
+        /** True if a range was selected when the panel was last filled. */
         this.isRange = false;
         /** @type {Map<string, { column: number, isDescending: boolean }>} by table */
         this.orders = new Map();
@@ -100,7 +101,8 @@ export class FigurePanel {
     }
 
     /**
-     * Returns a line that states which time a table covers, with a button that shows the table of the other time.
+     * Returns a line that states which time a table covers. A button switches to the
+     * whole trace, or to the selected range.
      * @type {(table: import("./figures.js").Table, others: import("./figures.js").Table[]) => HTMLElement}
      */
     scope(table, others) {

@@ -287,7 +287,8 @@ export class Timeline {
         const { view } = this;
         const goal = lane.kind === "group" ? this.all.find((each) => each.kind === "group" && each.group === target?.group && each.tree === lane.tree) : target;
         if (!goal || lane.kind === "file" || (lane.kind !== "group" && (isHead(goal) || goal.group !== lane.group))) return;
-        // If the other lane is taller than the moved lane, it is still under the pointer after the move. Do not move back.
+        // If the other lane is taller than the moved lane, the pointer is still on the other lane
+        // after the move. Do not move back.
         if ((goal.y - lane.y) * way <= 0) return;
         const order = reordered(ordered(this.all, view.order), view.order, lane, goal);
         if (order === view.order) return;

@@ -50,7 +50,7 @@ export class View {
         this.range = null;
         /** @type {(() => void)[]} */
         this.listeners = [];
-        /** The time that the user typed, which a line shows. @type {number | null} */
+        /** The time that the user typed, or null. The timeline shows a line at this time. @type {number | null} */
         this.cursor = null;
         /** The time at which a measurement began, until it ends. @type {number | null} */
         this.begun = null;
@@ -190,7 +190,7 @@ export class View {
         this.moveFrom([this.from, this.to], share);
     }
 
-    /** Shows the time `old`, moved by a share of its width. @type {(old: [number, number], share: number) => void} */
+    /** Shows the time range `old` after moving it by a share of its width on the screen. @type {(old: [number, number], share: number) => void} */
     moveFrom([from, to], share) {
         const { scale } = this;
         const width = scale.place(to) - scale.place(from);
@@ -212,8 +212,8 @@ export class View {
 
     /**
      * Keeps the view at the same times after the origin of the page has moved.
-     * @param {number} ticks that the origin has moved to later times
-     * @param {number} length of the page after this
+     * @param {number} ticks by which the origin has moved to later times
+     * @param {number} length of the page after the move
      */
     moveOrigin(ticks, length) {
         const moved = (/** @type {[number, number]} */ [a, b]) => /** @type {[number, number]} */ ([a - ticks, b - ticks]);

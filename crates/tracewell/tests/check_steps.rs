@@ -235,8 +235,8 @@ fn an_optional_next_step_is_left_out_if_another_event_comes_first() {
     fails("A; ...; { B; optional { next C; D }; E }", "A X B C E", Missing, None);
 }
 
-/// If the rest of the rule also became impossible, a correct trace would fail at the event that
-/// rules out an optional block.
+/// An event can make an optional block impossible. The rest of the rule must remain possible,
+/// because otherwise correct traces would fail.
 #[test]
 fn an_optional_block_that_became_impossible_leaves_the_rest_of_a_rule_possible() {
     // The next repetition can begin.

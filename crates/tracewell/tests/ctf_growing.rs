@@ -64,7 +64,8 @@ fn write(from: &Path, to: &Path, step: usize) {
     }
 }
 
-/// Reads a growing copy of a trace. Returns the lines after each step.
+/// Reads a growing copy of a trace. Returns the number of events after each step. The last string
+/// contains all events as lines.
 fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut current = folder.path().join("trace");

@@ -1,5 +1,6 @@
-//! Tests the order and the losses of packets: LTTng's index files for damaged and truncated
-//! streams, and copies of a target's memory. The traces are in the shared data.
+//! Tests that packets are read in the right order and that losses are found. Some tests read
+//! damaged and truncated streams with LTTng's index files. Others read copies of a target's memory.
+//! The traces are in the shared data.
 
 mod support;
 
@@ -12,7 +13,7 @@ use tracewell::input::Input;
 use tracewell::model::{LossCause, Severity, Trace};
 use tracewell::select::Selection;
 
-/// A copy of the trace `lttng-ust/large`, whose streams have several packets.
+/// A copy of the trace `lttng-ust/discard`. At least one of its streams has several packets.
 struct Copy {
     folder: tempfile::TempDir,
     /// The stream file with the most packets, and the offsets of its packets.

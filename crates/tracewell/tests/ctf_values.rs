@@ -106,7 +106,7 @@ fn each_kind_of_number_has_its_text() {
     assert_eq!(field(none, &[0xFF]).1, "( <unknown> : container = -1 )");
 }
 
-/// Returns the events that meet an expression as JSON lines.
+/// Returns JSON lines of the events for which an expression is true.
 fn selected(folder: &Path, expression: &str) -> String {
     let expressions = vec![Expression::parse(&Source::new("where", expression)).unwrap()];
     let selection = Selection { expressions, ..Selection::default() };
@@ -201,7 +201,7 @@ fn a_float_of_another_size_is_refused_with_its_size() {
         // These sizes of IEEE 754 are valid, but not supported.
         let expected = match length {
             16 | 128 | 160 => "a floating-point number of 32 or 64 bits",
-            _ => "16, 32, 64 or 128 bits or more",
+            _ => "16, 32 or 64 bits, or a multiple of 32 from 128",
         };
         let expected = format!(": expected {expected}, found {length}");
         assert!(found.ends_with(&expected), "{found}");

@@ -75,7 +75,7 @@ fn a_wrapped_dump_says_afterwards_that_it_wrapped() {
 #[test]
 fn a_dump_of_which_nothing_was_overwritten_says_so_afterwards() {
     let mut dump = Dump::small(USUAL);
-    // The dump does not show that tracing was just enabled.
+    // Replace the two events that a kernel records when it enables tracing.
     dump.events[..2].iter_mut().for_each(|event| event.id_word = 83);
     let before = essence(dump.bytes());
     assert!(!before.2);

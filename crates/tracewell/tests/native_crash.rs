@@ -114,7 +114,7 @@ fn examine(path: &Path, progress: &[u8]) -> u64 {
     checked.events
 }
 
-/// Returns the first diagnostic about a stream, and its state.
+/// Returns the message of the first diagnostic about a stream, and the state of the stream.
 fn remark(path: &Path) -> (String, FactForm) {
     let mut input = Input::open(path, Settings::default()).unwrap();
     let trace = input.read(&mut Checked::default()).unwrap();

@@ -199,12 +199,13 @@ fn every_kind_of_damage_has_its_count() {
     ]
     .map(|fact| trace.fact(fact).unwrap())
     .into();
-    // The sum of 1024 bytes of 0x55 is 0 modulo 256. The result is a frame with an unknown id and a
-    // sequence number 0x55 that is out of order.
+    // The sum of 1024 bytes of 0x55 is 0 modulo 256, so these bytes are a frame with a valid
+    // checksum. Its id is unknown, and its sequence number 0x55 is out of order.
     assert_eq!(counts, [3, 0, 1, 2, 2, 1, 1, 0, 3]);
     let damaged = kept.losses.iter().filter(|loss| loss.cause == LossCause::Damaged);
     assert_eq!(damaged.count(), 4);
-    // A frame with a valid checksum is shown at its position, but without arguments.
+    // The reader cannot decode the frame 0x1F, the second MP_PUT and SIG. It shows them without
+    // arguments, because their checksums and sequence numbers are valid.
     let ids: Vec<_> = kept.rows.iter().map(|row| row.id).collect();
     assert_eq!(ids, [0xAC, MP_PUT, 0x1F, MP_PUT, SIG, MP_PUT]);
     let cut = kept.losses.iter().filter(|loss| loss.cause == LossCause::Truncated);
@@ -235,7 +236,7 @@ fn a_frame_that_is_not_an_event_changes_neither_time_nor_number() {
             assert_eq!(kept.rows.len(), 5 - damaged, "{id} {number}");
         }
     }
-    // The first frame of the stream also has no predecessor.
+    // If the first frame of a stream is not an event, numbers and times begin with the next frame.
     let mut stream = configured(Settings::default());
     stream.number(9).record(0x1F, 5, &[]).number(3).record(MP_PUT, 1000, &MP_PUT_ARGS);
     let (trace, _) = whole(&stream, &[]);
@@ -360,7 +361,8 @@ fn a_stream_without_flags_needs_no_memory() {
         piece[7] = 0x55;
     }
     assert_eq!((trace.fact("oversize"), trace.fact("good")), (Some(1), Some(0)));
-    // Bytes before the flag, an oversized frame, and an empty stream.
+    // The bytes before the flag and the oversized frame are losses. The third diagnostic reports
+    // that the stream has no frames.
     assert_eq!((kept.losses.len(), trace.diagnostics.iter().count()), (2, 3));
 }
 
@@ -473,7 +475,7 @@ fn settings_that_are_not_given_are_inferred() {
         let mut bytes = std::fs::read(&capture.path).unwrap();
         let options: Vec<_> = capture.options.iter().map(String::as_str).collect();
         let (given, _) = decode(&bytes, &options, bytes.len());
-        // The stream without its start, which contains the configuration record.
+        // Remove the first quarter of the stream, including the configuration record.
         bytes.drain(..bytes.len() / 4);
         let (trace, _) = decode(&bytes, &[], bytes.len());
         let name = capture.path.display();
@@ -490,7 +492,7 @@ fn settings_that_are_not_given_are_inferred() {
 fn after_a_pause_fewer_bytes_show_the_settings_or_nothing_is_decided() {
     for capture in captures() {
         let mut bytes = std::fs::read(&capture.path).unwrap();
-        // The stream without its start, which contains the configuration record.
+        // Remove the first quarter of the stream, including the configuration record.
         bytes.drain(..bytes.len() / 4);
         let (full, _) = decode(&bytes, &[], bytes.len());
         for length in [500, 3000, 4500, 6000].map(|length: usize| length.min(bytes.len() / 2)) {
@@ -513,7 +515,7 @@ fn after_a_pause_fewer_bytes_show_the_settings_or_nothing_is_decided() {
 }
 
 /// The reader infers the settings from a full sample. After a pause, half of a sample is enough if
-/// the first half of the available bytes shows the same settings.
+/// the first half of these bytes alone leads to the same settings.
 #[test]
 fn settings_are_inferred_as_soon_as_enough_bytes_are_there() {
     let from = settings_of_capture();
@@ -816,7 +818,8 @@ fn a_context_has_its_name_once_the_symbol_arrives() {
     assert!(text.lines().nth(1).unwrap().contains("\tmotor\t"), "{text}");
 }
 
-/// Before version 2.4.3, active objects have no symbol records of their own, only those of objects.
+/// Before version 2.4.3, RKH has no symbol record for active objects. It names them with the record
+/// for objects.
 #[test]
 fn a_context_is_named_after_the_object_at_its_address() {
     let mut stream = configured(Settings::default());
@@ -1234,8 +1237,8 @@ fn frames_that_leave_the_settings_open_are_not_decoded_before_a_configuration_re
     assert_eq!((trace.fact("good"), kept.rows.len()), (Some(2), 2));
 }
 
-/// Some frames can be damaged. But if no frame of an event fits the settings, the settings are
-/// wrong.
+/// Up to three frames that do not fit the settings may be damaged. If none of four frames of an
+/// event fits, the settings are wrong.
 #[test]
 fn default_settings_with_alternatives_are_used_with_a_warning_if_they_explain_each_event() {
     for (unknown, good, worst) in

@@ -203,7 +203,7 @@ fn the_analysis_finds_who_held_the_mutex_and_who_ran() {
 
 #[test]
 fn the_time_of_an_idle_task_is_idle_time() {
-    // A kernel without an idle task records 0.
+    // If a kernel has no idle task, it records that task 0 runs.
     for idle in [IDLE, 0] {
         let (_, line) = record(&OPTIONS, 4096, |event| {
             event(100, ids::RUNS, [LOW, 0]);

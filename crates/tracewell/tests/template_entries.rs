@@ -1,5 +1,5 @@
-//! Tests the data of events without hook words in templates: the data at the data pointer, and the
-//! words `$D1`, `$D2` and so on.
+//! Tests templates for events that have no hook words. The tests cover the data at the data
+//! pointer, and the words `$D1`, `$D2` and so on.
 
 mod support;
 

@@ -9,7 +9,7 @@ use templates::{bytes, described, formatted, program};
 use tracewell::template::syntax::Level;
 use tracewell::template::{Entry, Environment, EventContext, Machine, Names, Outcome};
 
-/// Type 6: a 32-bit hook word with data 0042 and five words.
+/// An entry of type 6: a 32-bit hook word with the data 0042, then five data words.
 const FIVE: &str = "0AA60042 00000001 00000002 00000003 00000004 00000005";
 /// A trcgen entry with 3 bytes of data.
 const GENERIC: &str = "0AA00003 11223344 61626300";

@@ -47,7 +47,7 @@ pub struct StreamLayer {
 }
 
 impl StreamLayer {
-    /// Returns a layer for `stream`. The layer records events as long as the stream is started.
+    /// Returns a layer for `stream`. The layer records events only while the stream is running.
     pub fn new(stream: Arc<Stream>) -> Self {
         let types = Types::new(&stream);
         Self { stream, types }

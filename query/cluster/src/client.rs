@@ -17,7 +17,7 @@ use crate::common::with_codec;
 ///
 /// # Errors
 ///
-/// Fails if no scheduler answers at the address, or if it has no executors.
+/// Fails if no scheduler answers at the address, or if the scheduler has no executors.
 pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
     let Some(address) = args.cluster.clone() else {
         let message = "tracewell-cluster query: expected --cluster HOST:PORT";
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
     Ok(run_on(args, Arc::new(Cluster { address })))
 }
 
-/// A cluster, by the address of its scheduler.
+/// A cluster, identified by the address of its scheduler.
 #[derive(Debug)]
 struct Cluster {
     address: String,

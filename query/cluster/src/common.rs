@@ -14,12 +14,12 @@ use tracewell_query::Failure;
 
 use crate::codec::Codec;
 
-/// Maximum size in bytes of a message between machines. A plan lists the files that it reads, with
-/// about 150 bytes each.
+/// Maximum size in bytes of a message between machines. A plan lists the files that it reads, and
+/// needs about 150 bytes for each file.
 pub(crate) const MAX_MESSAGE: u32 = 256 << 20;
 
-/// Adds to the settings of a session those that all machines must share: the codec, and the maximum
-/// size of messages.
+/// Adds the codec and the maximum size of messages to the settings of a session. All machines must
+/// use the same values.
 pub(crate) fn with_codec(config: SessionConfig) -> SessionConfig {
     config
         .upgrade_for_ballista()

@@ -39,7 +39,7 @@ pub(crate) struct Args {
     lost_after: u64,
 }
 
-/// Minimum of `--lost-after`. An executor that is busy reports every five seconds.
+/// Minimum of `--lost-after`. A busy executor reports every five seconds.
 const MIN_LOST_AFTER: u64 = 10;
 
 /// Runs a scheduler until the program is stopped.
@@ -75,7 +75,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     start_grpc_service_with_listener(listener, scheduler).await.map_err(failed)
 }
 
-/// Returns the state that plans a query.
+/// Returns the session state with which the scheduler plans a query.
 fn state(config: SessionConfig, stores: &Arc<Stores>) -> Result<SessionState> {
     let stores = Arc::clone(stores);
     let runtime = RuntimeEnvBuilder::new().with_object_store_registry(stores).build_arc()?;

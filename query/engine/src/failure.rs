@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::parser::ParserError;
 use tracewell::text::shown_path;
 use tracewell_tables::Table;
 
-/// The outcome of a query, in increasing order of severity.
+/// The outcome of a query. The variants are in increasing order of severity.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Outcome {
     /// The query was answered from all inputs.
@@ -93,8 +93,8 @@ impl Display for Failure {
 impl std::error::Error for Failure {}
 
 impl From<DataFusionError> for Failure {
-    /// Returns the failure of the engine. If the engine's error contains a failure of this program,
-    /// returns that failure unchanged.
+    /// Converts an error of the engine to a failure. If the error contains a failure of this
+    /// program, returns that failure unchanged.
     fn from(error: DataFusionError) -> Self {
         let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
         while let Some(inner) = source {

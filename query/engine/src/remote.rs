@@ -1,8 +1,8 @@
 //! The interface to a cluster that answers queries instead of this program, and the check that it
 //! can answer a query.
 //!
-//! The engine of a cluster is in a program of its own, `tracewell-cluster`, because it has many
-//! crates. `tracewell-query --cluster` starts that program.
+//! The engine of a cluster depends on many crates, so it is in a separate program,
+//! `tracewell-cluster`. `tracewell-query --cluster` starts that program.
 
 use std::fmt::Debug;
 use std::io;
@@ -25,18 +25,19 @@ use crate::lake::is_table_of_lake;
 
 /// A cluster that answers the queries of a session.
 pub trait Remote: Debug + Send + Sync {
-    /// Returns a state that sends queries to the cluster.
+    /// Returns the state of a session whose queries run on the cluster.
     ///
     /// # Errors
     ///
     /// Fails if the state cannot be made.
     fn planner(&self, state: SessionState) -> Result<SessionState>;
 
-    /// Returns the failure for an error of a query that the cluster answers.
+    /// Converts an error of a query on the cluster to a failure.
     fn failure(&self, error: &DataFusionError) -> Failure;
 }
 
-/// Schema of the tables that describe the session. This program answers queries of them.
+/// Schema of the tables that describe the session. This program itself answers queries that read
+/// these tables.
 const DESCRIPTION: &str = "information_schema";
 
 /// Checks that a plan reads only tables that a cluster can read.

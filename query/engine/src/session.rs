@@ -187,7 +187,8 @@ impl UrlTableFactory for Traces {
     async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         if let Ok(table) = name.parse() {
             return match &self.own {
-                // The engine also asks for the names of functions, so this is not an error.
+                // The engine also looks for tables with the names of functions such as `events(…)`,
+                // so a table without traces is not an error here.
                 Own::Files(files) if files.is_empty() => Ok(None),
                 Own::Files(files) => self.table(table, files.clone()).map(Some),
                 Own::Lake(lake) => lake.table(table, self.words).map(Some),

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tracewell_tables::Progress;
 
-/// Minimum time between two reports, except the last.
+/// Minimum time between two reports. Only the report at the end of a reading may come sooner.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The receiver of reports.

@@ -164,7 +164,7 @@ impl PyTrace {
         self.of(Table::Counters)
     }
 
-    /// One row per cause and effect.
+    /// One row per pair of a cause and its effect.
     fn arrows(&self) -> PyTable {
         self.of(Table::Arrows)
     }

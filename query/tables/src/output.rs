@@ -10,7 +10,8 @@ use crate::request::{Emit, Request, Summary};
 use crate::table::Table;
 use crate::values::{Cell, Values};
 
-/// Minimum number of rows of a batch, except the last.
+/// Number of rows that are enough for a batch. The last batch and the batches of [`Output::put`]
+/// can have fewer.
 pub(crate) const BATCH_ROWS: usize = 8192;
 
 /// The rows of a table that are not in a batch yet.

@@ -13,8 +13,8 @@ use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Slices, Stop, Trace};
 pub struct Progress {
     /// Number of bytes that were read. It never decreases.
     pub bytes: u64,
-    /// Number of bytes at the end; `None` if a compressed trace is read for the first time. A trace
-    /// whose names follow its events is read twice, so its bytes count twice.
+    /// Number of bytes that the whole reading reads; `None` if a compressed trace is read for the
+    /// first time. A trace whose names follow its events is read twice, so its bytes count twice.
     pub total: Option<u64>,
 }
 

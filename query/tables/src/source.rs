@@ -276,7 +276,7 @@ impl Source {
         Ok(Input::open(&self.path, self.settings.clone())?)
     }
 
-    /// Reads all events into a sink, with all names known.
+    /// Reads all events into a sink. All names of the trace are known at the first event.
     ///
     /// # Errors
     /// Returns an error if the trace cannot be read, and [`Error::Ended`] if the function that

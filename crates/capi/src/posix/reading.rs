@@ -132,8 +132,8 @@ unsafe fn poll(trid: c_int, arguments: Arguments, sleep: &mut Option<Cancellable
     })
 }
 
-/// Creates the sleep of a reader. The sleep owns a reference to the stream, which leaks if the
-/// thread is cancelled.
+/// Creates the sleep of a reader. The sleep owns a reference to the stream. The reference leaks if
+/// the thread is cancelled.
 fn asleep(stream: Arc<Controller>, seen: u32) -> CancellableSleep {
     let word = stream.stream().wake_word().as_ptr().cast();
     // The sleep contains a raw pointer, because a cancelled thread must not unwind through a value
@@ -206,7 +206,8 @@ unsafe fn wait(trid: c_int, arguments: Arguments, until: *const libc::timespec) 
         // is valid.
         let ended = unsafe { sleep.until(until) };
         awake(sleep);
-        // Any other result is a wake-up. Another reader may have removed the event, so poll again.
+        // Every result except these three errors is a wake-up. Another reader may have removed the
+        // event, so poll again.
         if matches!(ended, libc::EINTR | libc::ETIMEDOUT | libc::EINVAL) {
             return ended;
         }

@@ -83,7 +83,7 @@ static void distrusted(const char *folder)
     finished(start_role("distrusts", (char *[]){NULL}));
 }
 
-/* A path in the registry directory of this test, which the runner removes. */
+/* A path in the registry directory of this test. The runner removes the directory. */
 static const char *beside(const char *name)
 {
     static char path[200];

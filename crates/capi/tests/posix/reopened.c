@@ -480,7 +480,7 @@ TEST(OPN_24)
     IS(seen.last_stop, 0);
 }
 
-/* The log's first user event, read into a buffer of the given size; an automatic flush may precede it. */
+/* Reads the log's first user event into a buffer of the given size. Skips the system events before it. */
 static void read_first_user(trace_id_t stream, size_t room)
 {
     int unavailable = 0;

@@ -197,7 +197,7 @@ TEST(THR_05)
         for (int count = 0; count < 20 && next(stream, &record); count++)
             see(&seen, &record);
     }
-    /* No events follow after the filter is set and the threads have ended. */
+    /* Set the filter and end the threads, so that they record no further events. */
     OK(posix_trace_set_filter(stream, &set, POSIX_TRACE_ADD_EVENTSET));
     end(&crew);
     /* Change the filter again, because the last FILTER record may have been overwritten. */

@@ -1,6 +1,6 @@
-//! Tests `tracewell record`. It saves the recorded events however the program ends, and returns the
-//! program's exit status. `files` tests the files that recordings
-//! leave, including those of recordings that fail.
+//! Tests `tracewell record`. No matter how the program ends, the command saves the recorded events
+//! and returns the program's exit status. `files` tests the files that recordings leave, including
+//! those of recordings that fail.
 #![cfg(target_os = "linux")]
 
 mod files;
@@ -178,7 +178,7 @@ fn record(folder: &Path, wanted: &str, options: &[&str]) -> Output {
     command.env(VARIABLE, wanted).output().unwrap()
 }
 
-/// `tracewell record` in a folder.
+/// Returns a command that runs `tracewell record` in a folder.
 fn recorder(folder: &Path, options: &[&str]) -> Command {
     let mut command = tracewell();
     command.current_dir(folder).arg("record").args(options);
@@ -305,7 +305,8 @@ fn in_time(child: &mut Child) -> Option<i32> {
     child.wait().unwrap().code()
 }
 
-/// The bits of the signals that are ignored, from a line of `/proc/PID/status`.
+/// Returns the ignored signals from a line of `/proc/PID/status`. The lowest bit stands for signal
+/// 1.
 fn ignored_signals(line: &str) -> u64 {
     u64::from_str_radix(line.strip_prefix("SigIgn:").unwrap().trim(), 16).unwrap()
 }

@@ -48,8 +48,8 @@ pub(super) fn leave(local: &TracedProcess) {
 
 /// For child processes created by `fork`, saves the stream that is attached in a slot.
 ///
-/// If several threads change the slot at the same time, the thread that saves last sees the last
-/// change, so no detached stream remains saved.
+/// Saves again if another thread has changed the slot in the meantime, so that no detached stream
+/// remains saved.
 pub(super) fn leave_stream(slot: usize, attached: &AtomicPtr<AttachedStream>) {
     let mut stream = attached.load(SeqCst);
     loop {
@@ -65,8 +65,8 @@ pub(super) fn leave_stream(slot: usize, attached: &AtomicPtr<AttachedStream>) {
 type Words = &'static [AtomicU64];
 
 /// The page that all processes without an area share; null until this page is mapped. The page
-/// belongs to the user whose id the process had at the first call, even if the process changes its
-/// user id later.
+/// belongs to the effective user of the process at the time of mapping. The process keeps this page
+/// even if it changes its user id later.
 static ALL: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 
 /// A process's area, or its substitute.

@@ -16,8 +16,7 @@
 //! decides which mapping is used, and the other mappings are removed. So no thread waits.
 //!
 //! `attached` maps streams. `slots` is the set of slots with a stream. `inheritance` finds or
-//! creates the area, including the area of a process that was forked or started by a traced
-//! process.
+//! creates the area, including the streams and names that this process inherits from its parent.
 //!
 //! Unsafe: mapped pages become references.
 #![allow(unsafe_code)]
@@ -70,7 +69,8 @@ const _: () = assert!(size_of::<TracedProcess>() <= sys::PAGE);
 
 static LOCAL: AtomicPtr<TracedProcess> = AtomicPtr::new(ptr::null_mut());
 
-/// Runs when the program starts or the library is loaded, so signal handlers need not do this work.
+/// Calls `begin` when the program starts or the library is loaded. `begin` reads the environment,
+/// which is not safe in a signal handler.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;
@@ -290,8 +290,8 @@ impl TracedProcess {
                 found.map_or_else(sys::lacks_descriptors, |reference| reference.nonce == nonce)
             };
             if known == nonce && registry.is_none_or(announced) {
-                // The thread that attached the stream may not have inserted the slot yet. That
-                // thread may even be the one that this signal handler interrupts.
+                // The thread that attached the stream may not have inserted the slot yet. If this
+                // code runs in a signal handler, the handler may have interrupted that thread.
                 self.attached.insert(slot);
                 continue;
             }

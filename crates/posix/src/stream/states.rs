@@ -103,7 +103,7 @@ impl Stream {
         self.settle(&mut inner);
     }
 
-    /// Returns true if the stream must remain suspended while its log is full.
+    /// Returns true if the stream has a log whose policy suspends the stream when the log is full.
     fn log_stops(&self) -> bool {
         self.attributes.log_policy == wire::LogPolicy::UntilFull && self.has_log()
     }

@@ -105,9 +105,10 @@ fn put_zeros(address: usize, end: usize) -> bool {
     let start = address - address % PAGE;
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-    // SAFETY: the pages up to the end of the mapping are guarded: the slot is freed before they are
-    // unmapped. They contain only atomic words, for which any value is valid. No data is lost,
-    // because these pages are after the end of the file. `mmap` may be called in a signal handler.
+    // SAFETY: the pages up to `end` are still mapped, because a guarded mapping frees its slot
+    // before it unmaps its pages. They contain only atomic words, for which any value is valid. No
+    // data is lost, because these pages are after the end of the file. `mmap` may be called in a
+    // signal handler.
     let zeros = unsafe {
         libc::mmap(ptr::with_exposed_provenance_mut(start), end - start, access, flags, -1, 0)
     };

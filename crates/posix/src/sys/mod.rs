@@ -36,8 +36,8 @@ fn checked(result: libc::c_int) -> Result<libc::c_int, Errno> {
     if result < 0 { Err(errno()) } else { Ok(result) }
 }
 
-/// Returns true if a file cannot be opened because this process or the machine has too many open
-/// files. The process may close some of them later.
+/// Returns true if `error` means that this process or the machine has too many open files. The
+/// process may close some of them later.
 pub(crate) fn lacks_descriptors(error: Errno) -> bool {
     matches!(error, libc::EMFILE | libc::ENFILE)
 }

@@ -183,7 +183,8 @@ impl<'m> Channel<'m> {
         }
     }
 
-    /// Stores an entry of the trace itself in the bytes reserved for it.
+    /// Stores one of the trace's own entries, which can use the bytes reserved at the end of a
+    /// buffer.
     fn take(&mut self, moment: Moment, record: &Record<'_>) {
         let Ok(length) = record.length() else { return };
         let size = Frame::size(length);
@@ -240,8 +241,8 @@ impl<'m> Channel<'m> {
             Store::Alternate(pair) => {
                 pair.waiting(stopped).map(|buffer| (buffer.filled(), buffer.starts_over))?
             }
-            // Until the channel stops, it can still extend a single buffer and overwrite entries of
-            // a ring.
+            // Until the channel stops, a single buffer can still grow, and a ring can still
+            // overwrite its entries.
             Store::Single(buffer) => {
                 (stopped && !buffer.filled().is_empty()).then(|| (buffer.filled(), false))?
             }

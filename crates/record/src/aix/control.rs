@@ -2,8 +2,8 @@
 //!
 //! The AIX documentation defines the initial events, channel numbers and results. It also states
 //! that the two flags of `trcstop` are mutually exclusive, and that a buffer is at most half as
-//! large as the log (in single mode, at most as large as the log). We describe the effect of the
-//! two flags from memory, and have not verified it. Two points are our decision: a start uses the
+//! large as the log (in single mode, at most as large as the log). We know the effect of these
+//! flags only from memory, and have not verified it. Two points are our decision: a start uses the
 //! first free generic channel, and in alternate mode the rule about the log size applies to *one*
 //! of the two buffers. Comments below mark our other decisions.
 
@@ -119,8 +119,8 @@ fn check_log_size(options: &Options<'_>, length: usize, header: usize) -> Result
 impl<'m, C: Clock> Trace<'m, C> {
     /// Creates a trace facility with no channel started.
     ///
-    /// The clock can wrap. The trace unwraps ticks correctly if it reads the clock at least once
-    /// per period. Every recorded event reads the clock.
+    /// The clock can wrap. The trace unwraps ticks correctly if less than one period of the clock
+    /// passes between two readings. Every recorded event reads the clock.
     pub fn new(clock: C, machine: Machine<'m>) -> Self {
         Self { ticks: Ticks::new(clock), machine, channels: Default::default() }
     }

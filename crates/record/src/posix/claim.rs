@@ -166,7 +166,8 @@ impl Pool<'_> {
     fn resume(&self, packet: usize, opened: u64, claim: &Claim<'_>) -> bool {
         let (words, order) = split(self.head(packet, head::COMMITTED).load(Ordering::Acquire));
         let last = self.head(packet, head::LAST).load(Ordering::Relaxed);
-        // If the count is from an earlier opening, no record has been stored since this opening.
+        // If the count is from an earlier opening, the packet has been opened again and contains no
+        // record yet.
         let (words, last) = if order == opened as u32 { (words, last) } else { (0, 0) };
         claim.cursor.enter(&self.geometry(), packet, opened, words, last);
         if claim.cursor.has_room(claim.words) && not_before(claim.stamp, last) >= last {

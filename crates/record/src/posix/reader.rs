@@ -365,8 +365,8 @@ impl Reader {
     /// Frees a closed packet that was read completely, unless a writer added records after the last
     /// pass and then closed the packet.
     fn end_of_closed(&mut self, pool: &Pool<'_>, packet: usize, opened: u64) {
-        // Acquire: pairs with the release store that closed the packet, which follows the last
-        // records.
+        // Acquire: pairs with the release store that closed the packet. The writer stored the last
+        // records before it closed the packet.
         fence(Ordering::Acquire);
         let committed = pool.head(packet, head::COMMITTED).load(Ordering::Acquire);
         let (words, order) = split(committed);

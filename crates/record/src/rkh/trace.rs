@@ -52,9 +52,9 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
         Self { options, filters, buffer, clock, number: 0, open: None }
     }
 
-    /// Empties the buffer and starts a stream with the flag and the configuration record, from
-    /// sequence number 0 (`rkh_trc_init`, followed by the records of `rkh_trc_open`). The filters
-    /// do not change.
+    /// Empties the buffer, resets the sequence number to 0, and starts a stream with the flag and
+    /// the configuration record (`rkh_trc_init`, followed by the records of `rkh_trc_open`). The
+    /// filters do not change.
     pub fn open(&mut self) -> Outcome {
         self.open = None;
         self.number = 0;

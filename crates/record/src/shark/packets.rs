@@ -47,8 +47,8 @@ impl Packets {
     ///
     /// # Errors
     /// Returns the first error of `send`. If the next call sends the same chunk, and the chunk's
-    /// first records have not been overwritten, the call continues with the failed datagram. This
-    /// datagram keeps its number, so that no record is sent twice.
+    /// first records have not been overwritten, the call continues with the failed datagram. So no
+    /// record is sent twice, and the datagram keeps its number.
     pub fn send<E>(
         &mut self,
         dump: &Dump<'_>,

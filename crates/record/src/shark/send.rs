@@ -160,13 +160,13 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// Returns the memory to a chunk after sending. Pass the new flags if all records were sent, or
     /// `None` to leave the chunk unchanged.
     ///
-    /// If the flags contain FREE, the chunk becomes empty, and if it was the current chunk, it is
-    /// no longer selected. Otherwise it keeps its records, and recording continues after them.
+    /// FREE in the new flags empties the chunk, and deselects it if it is the current chunk.
+    /// Without FREE, the chunk keeps its records, and recording continues after them.
     ///
     /// # Errors
-    /// [`ControlError::NotBusy`] for a dump of another tracer; the chunk remains BUSY.
-    /// [`ControlError::Flags`] for invalid flags; the chunk gets its memory back and is otherwise
-    /// unchanged.
+    /// Returns [`ControlError::NotBusy`] for a dump of another tracer; the chunk of that dump
+    /// remains BUSY. Returns [`ControlError::Flags`] for invalid flags; the chunk still gets its
+    /// memory back and is no longer BUSY.
     pub fn end_send(&mut self, dump: Dump<'m>, new_flags: Option<u8>) -> Result<(), ControlError> {
         let chunk = self.chunk_mut(dump.number).map_err(|_| ControlError::NotBusy)?;
         if !chunk.has(flag::BUSY) || !chunk.owns(dump.memory) {

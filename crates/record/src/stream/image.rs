@@ -93,7 +93,8 @@ impl<'a> Image<'a> {
         Self { words, geometry, policy }
     }
 
-    /// Returns the index of a word in `words`. A model omits the other parts of the image.
+    /// Converts the index of a word in the image's layout to its index in `words`. The two differ
+    /// only in models, which omit parts of the image.
     #[inline(always)]
     fn place(&self, index: usize) -> usize {
         #[cfg(all(loom, test))]

@@ -34,8 +34,9 @@ pub const STREAM_VARIABLE: &str = "TRACEWELL_STREAM";
 pub struct StreamOptions {
     /// Policy that applies when the stream is full. Default: loop.
     pub policy: FullPolicy,
-    /// Number of lanes. Each recording thread uses one lane. A signal handler that interrupts a
-    /// record, and itself records, uses another lane. Unused lanes occupy no memory. Default: 64.
+    /// Number of lanes. Each recording thread uses one lane. A signal handler uses another lane if
+    /// it records an event while its thread is storing one. Unused lanes occupy no memory.
+    /// Default: 64.
     pub lanes: u32,
     /// Number of packets per lane, at least 2. With the policy loop, one packet is being written
     /// and the others keep their events. Default: 16.

@@ -35,8 +35,8 @@
 //! `tx_trace_user_event_insert.c`, `tx_trace_object_register.c` and
 //! `tx_trace_object_unregister.c`, public Eclipse ThreadX repository.
 //!
-//! Not in this module: the byte layout (`tracewell_wire::threadx`), and the meaning of events (the
-//! decoder in the crate `tracewell`).
+//! `tracewell_wire::threadx` contains the byte layout. The decoder in the crate `tracewell`
+//! interprets the events.
 
 mod context;
 mod insert;

@@ -74,9 +74,9 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// is called twice. A registry without slots is allowed here, but TraceX rejects it.
     ///
     /// # Errors
-    /// Checked in this order: [`Status::SizeError`] if `memory` is too small for the header,
-    /// `registry_slots` slots and one event; [`Status::NotDone`] if tracing is already on. After an
-    /// error, the trace is unchanged.
+    /// Fails with [`Status::SizeError`] if `memory` is too small for the header, `registry_slots`
+    /// slots and one event. Otherwise, fails with [`Status::NotDone`] if tracing is already on.
+    /// After an error, the trace is unchanged.
     pub fn enable<'o, I>(
         &mut self,
         memory: &'m mut [u8],
@@ -123,7 +123,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// another, even from within the notification.
     ///
     /// # Errors
-    /// [`Status::NotDone`] if tracing is off.
+    /// Returns [`Status::NotDone`] if tracing is off.
     pub fn disable(&mut self) -> Result<&'m mut [u8], Status> {
         if !self.is_on() {
             return Err(Status::NotDone);
@@ -182,8 +182,8 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         }
     }
 
-    /// Registers the name of an object's address (`tx_trace_object_register`). Returns the index of
-    /// its registry slot.
+    /// Stores an object's address and name in the registry (`tx_trace_object_register`). Returns
+    /// the index of its slot.
     ///
     /// Returns `None` if tracing is off or no slot is available; the address then has no name.
     /// Examines every slot in the worst case.

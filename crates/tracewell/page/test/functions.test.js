@@ -173,7 +173,7 @@ test("texts follow at once after a single movement, and during a long one a few 
     pace.cost = 100;
     assert.equal(pace.isMoving({ from: 1508.5, to: 1518 }, still, 1900), true);
     pace.cost = 0;
-    // A frame without a movement, and another selection.
+    // The texts follow if a frame shows no movement, or if the selection changes.
     assert.equal(pace.isMoving({ from: 1508.5, to: 1518 }, still, 1916), false);
     assert.equal(pace.isMoving({ from: 1509, to: 1519 }, still, 1932), true);
     assert.equal(pace.isMoving({ from: 1510, to: 1520 }, ["other"], 1948), false);
@@ -333,7 +333,8 @@ test("each context has its own colour, and interrupts share one", () => {
 });
 
 /**
- * A model of contexts with these priorities, whose rows are in the order of the contexts.
+ * Returns a model with a context for each of these priorities. Its rows are in the same order as
+ * the contexts.
  * @param {boolean} largerIsUrgent
  * @param {(number | null)[]} priorities
  * @returns {any}

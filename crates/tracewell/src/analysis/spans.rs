@@ -59,9 +59,9 @@ impl SpanFigures {
 pub struct AllSpans {
     /// The spans of each call site, the longest total duration first.
     pub names: Vec<SpanFigures>,
-    /// Number of span ends whose beginnings are not in the trace. This number does not include the
-    /// ends of spans that `more` counts. While spans that `more` counts are open, each end without
-    /// a known beginning counts as the end of one of these spans.
+    /// Number of span ends whose beginnings are not in the trace. While spans that exceed a limit
+    /// are open, each end without a known beginning is attributed to one of these spans, and is not
+    /// counted here.
     pub unknown: u64,
     /// Number of spans that exceed a limit. A span has no row if there are too many names, and no
     /// times if too many spans are open.

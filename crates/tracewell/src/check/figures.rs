@@ -256,7 +256,8 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Returns the unit of the figure. The statistic `.count` has no unit of time.
+    /// Returns the unit of the figure. The unit of the statistic `.count` is always
+    /// [`Unit::Count`].
     pub const fn unit(&self) -> Unit {
         match self.statistic {
             Some(Statistic::Count) => Unit::Count,
@@ -265,7 +266,7 @@ impl Figure {
     }
 }
 
-/// Writes the figure in the form of a rule. Equal figures have the same text, so baselines use the
+/// Writes the figure in the syntax of rules. Equal figures have the same text, so baselines use the
 /// text as the key.
 impl Display for Figure {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {

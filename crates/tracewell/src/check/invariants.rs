@@ -13,7 +13,7 @@ use crate::model::Event;
 use crate::select::Bound;
 use crate::text::times;
 
-/// Maximum number of triggers of a statement that wait for their answers and are not late.
+/// Maximum number of waiting triggers of a statement, not including late triggers.
 const MAX_WAITING: usize = 4096;
 
 /// The progress of one statement (`never`, `count`, `eventually`, `whenever`) through a trace.
@@ -218,7 +218,8 @@ impl<'r> Watch<'r> {
                 let late = self.expire(event, *within, *pairs);
                 self.answer(matcher, event, answer, *pairs);
                 let asked = self.ask(matcher, event, trigger, *pairs);
-                // If both fail, report the late trigger, because it failed first.
+                // If `late` and `asked` are both failures, return `late`, because it occurred
+                // first.
                 late.and(asked)
             }
         }
@@ -247,8 +248,8 @@ impl<'r> Watch<'r> {
     }
 
     /// Counts the triggers that have waited too long for their answers. Returns a failure if there
-    /// is one. Call this before handling the event as an answer, because a late answer does not
-    /// count.
+    /// are such triggers. Call this before handling the event as an answer, because a late answer
+    /// does not count.
     fn expire(
         &mut self,
         event: Event<'_>,

@@ -132,7 +132,7 @@ pub(super) enum ItemKind {
     },
 }
 
-/// A time limit from the previous step, or from an event named by `as`.
+/// A time limit. It is counted from the previous step, or from an event named by `as`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
     pub(super) bound: Bound,

@@ -23,7 +23,7 @@ pub(super) struct Threshold {
     pub(super) span: Span,
 }
 
-/// The values of figures in earlier runs, with the tolerance of a comparison.
+/// The values of figures in earlier runs, and the tolerance for the values of a new run.
 ///
 /// # Examples
 ///
@@ -200,7 +200,8 @@ impl Threshold {
         self.comparison.holds(amount.cmp(&self.limit.amount()))
     }
 
-    /// Returns true if a value is nearer to the limit than another value, or further beyond it.
+    /// Returns true if a value is worse than another value, that is, nearer to the limit or further
+    /// beyond the limit.
     fn is_worse(&self, value: Quantity, than: Quantity) -> bool {
         let (value, than, limit) = (value.amount(), than.amount(), self.limit.amount());
         match self.comparison {

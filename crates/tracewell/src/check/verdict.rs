@@ -356,7 +356,7 @@ impl Line {
     }
 }
 
-/// A copy of an event that outlives its batch.
+/// A copy of an event. It can be kept longer than the batch that contains the event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EventCopy {
     seq: u64,

@@ -114,8 +114,8 @@ impl Export {
     }
 }
 
-/// Names of the input and output files. Some formats write them, for example `tracex-dump` in its
-/// heading.
+/// Names of the input and output files. Some formats contain these names. For example,
+/// `tracex-dump` has them in its heading.
 #[derive(Clone, Debug, Default)]
 pub struct ExportNames {
     /// Name of the input.

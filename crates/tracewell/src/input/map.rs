@@ -76,8 +76,9 @@ impl Bytes {
         self
     }
 
-    /// Returns the file's current length if the file is shorter than when it was mapped. Bytes
-    /// beyond this length need not come from the file.
+    /// Returns the file's current length if the file is shorter than when it was mapped, or, on
+    /// Unix, if the process read a missing byte. After [`Bytes::close`], the current length is
+    /// unknown, so the function returns the mapped length instead.
     pub fn is_cut(&self) -> Option<u64> {
         let Self::Mapped(Mapping { map, file, .. }) = self else { return None };
         let length = match file {

@@ -41,9 +41,9 @@ impl Input {
         std::mem::take(&mut self.selection)
     }
 
-    /// Returns the selection with [`Selection::tail`] replaced by the number of events to skip. If
-    /// `tail` is set, this function reads the whole input to count the events, and keeps the bytes
-    /// of a stream in memory.
+    /// Converts [`Selection::tail`] to a number of events to skip, and returns the new selection.
+    /// If `tail` is set, this function reads the whole input to count the events, and keeps the
+    /// bytes of a stream in memory.
     ///
     /// # Errors
     /// Returns the errors of [`Input::read`].

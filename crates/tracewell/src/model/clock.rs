@@ -316,9 +316,9 @@ impl RateChange {
 pub struct Clock {
     /// Ticks per second, if known. If the rate changes, this is the first rate.
     pub rate: Option<Rate>,
-    /// All rates in the order of time, each with its start; empty if `rate` never changes. Each
-    /// rate begins at a whole number of nanoseconds: the time of a change is rounded up if no
-    /// earlier rate is known, otherwise down.
+    /// The rates that [`Clock::change_rate`] set, in the order of time; empty if `rate` never
+    /// changes. Each rate begins at a whole number of nanoseconds. The start of the first rate is
+    /// rounded up if no rate was known before. All other starts are rounded down.
     pub changes: Vec<RateChange>,
     /// The counter that produced the timestamps.
     pub counter: Counter,
@@ -353,7 +353,7 @@ impl Clock {
     }
 
     fn piecewise(&self, ticks: u64) -> Option<u64> {
-        // Nearly all conversions are for the current time.
+        // Nearly all conversions are for ticks after the last change.
         let after = match self.changes.last() {
             Some(last) if last.ticks <= ticks => self.changes.len(),
             _ => self.changes.partition_point(|change| change.ticks <= ticks),

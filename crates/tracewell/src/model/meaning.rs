@@ -88,7 +88,7 @@ pub enum Meaning {
     TraceStop,
     /// The subject exists when the trace begins.
     Exists,
-    /// A job of the subject was released by its period or its event.
+    /// A job of the subject was released, for example by a timer.
     Release,
     /// A job of the subject was requested. Its release may be a separate event.
     Activate,

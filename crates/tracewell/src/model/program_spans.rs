@@ -17,8 +17,8 @@ use foldhash::fast::RandomState;
 use super::ContextId;
 use super::schema::SpanRole;
 
-/// Maximum number of open spans. If there are more, the oldest one is removed. The limit exceeds
-/// the limit of `analysis::spans`, so spans with a duration keep their numbers.
+/// Maximum number of open spans. If there are more, the oldest one is removed. This limit is higher
+/// than the limit of `analysis::spans`, which identifies open spans by their numbers.
 const MAX_OPEN: usize = 1 << 17;
 
 /// Maximum number of ended spans. The limit exceeds the number of events in a batch, so spans that
@@ -166,8 +166,8 @@ impl ProgramSpans {
                 self.removed += 1;
             }
         }
-        // As long as an open span is at the front, the numbers of all later spans stay. So remove
-        // the numbers of ended spans.
+        // The loop above removes nothing while few spans are open, so the numbers of ended spans
+        // collect in `begun`. Remove these numbers.
         if self.begun.len() > 2 * MAX_OPEN {
             let mut begun = std::mem::take(&mut self.begun);
             begun.retain(|number| self.is_open(*number));

@@ -10,7 +10,8 @@ use super::{Lines, Place};
 pub struct Symbol {
     /// The address of its first byte.
     pub address: u64,
-    /// Its size in bytes; 0 if it is unknown. A symbol of unknown size names only its own address.
+    /// Its size in bytes; 0 if it is unknown. If the size is unknown, the symbol gives a name only
+    /// to its own address.
     pub size: u64,
     /// Its name, spelled as in the source of the program.
     pub name: String,
@@ -75,8 +76,8 @@ pub struct SymbolAt<'a> {
     pub name: &'a str,
     /// Number of bytes from the beginning of the symbol.
     pub offset: u64,
-    /// The line of the source, for addresses of code if the program has debug information.
-    /// `Display` leaves it out.
+    /// The line of the source, if the address belongs to code and the program has debug
+    /// information. `Display` leaves it out.
     pub place: Option<Place<'a>>,
 }
 

@@ -76,7 +76,8 @@ impl SpanRow {
 const SPANS: [&str; 11] =
     ["SPAN", "TARGET", "BEGUN", "OPEN", "CUT", "TOTAL", "BUSY", "IDLE", "MIN", "MEAN", "MAX"];
 
-/// The columns that share a unit: first the sums, then the durations of single spans.
+/// Two groups of columns: sums, and durations of single spans. The columns of a group have the same
+/// unit.
 const COMPARED: [&[usize]; 2] = [&[5, 6, 7], &[8, 9, 10]];
 
 /// Appends the table of spans with at most `rows` rows, and the number of omitted rows.

@@ -1,8 +1,8 @@
 //! Draws tables of figures. `figures` makes their cells.
 //!
-//! Each column has one unit, which depends on its largest value, and is as wide as its cells.
-//! Columns without figures are left out. On a screen, a table that is too wide is split: each part
-//! has the first column again.
+//! All times of a column have one unit, which depends on the longest time. Columns that are
+//! compared share a unit. A column is as wide as its widest cell. Columns without figures are left
+//! out. On a screen, a table that is too wide is split: each part has the first column again.
 
 use anstyle::Style;
 

@@ -26,8 +26,8 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// Parses a time or a date. A date in the form of ISO 8601 is in `zone` if it does not contain
-    /// a difference from UTC.
+    /// Parses a time or a date. If a date in the form of ISO 8601 contains no difference from UTC,
+    /// it is a local time in `zone`.
     ///
     /// ```
     /// use tracewell::select::Bound;

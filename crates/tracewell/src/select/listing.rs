@@ -56,7 +56,7 @@ impl<W: Write> Listing<W> {
         }
     }
 
-    /// Returns true if there is no selection, so the line of every event is written at once.
+    /// Returns true if the list contains the lines of all events.
     pub(crate) fn is_whole(&self) -> bool {
         self.selector.is_none() && self.tail.is_none()
     }
@@ -157,8 +157,8 @@ impl Tail {
         Self { lines: VecDeque::new(), events: 0, max_events }
     }
 
-    /// Moves the text of `buffer` from byte `start` on to this list, as a line. Drops the oldest
-    /// lines if there are too many.
+    /// Adds a line to this list: the text after the first `start` bytes of `buffer`. Removes this
+    /// text from `buffer`. Drops the oldest lines if there are too many.
     fn take(&mut self, buffer: &mut TextBuffer, start: usize, is_event: bool) {
         let mut line = Vec::new();
         self.events += usize::from(is_event);

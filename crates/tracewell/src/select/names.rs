@@ -2,8 +2,8 @@
 //! check rules share this code.
 //!
 //! In a name, `*` matches any text and `?` matches any character. Case is ignored, and a space
-//! equals `_`. Numbers are ids and keys, decimal or hexadecimal with `0x`. Ids of AIX events are
-//! hook ids, which are always hexadecimal.
+//! equals `_`. A number stands for an id or a key. It is decimal, or hexadecimal with `0x`. Ids of
+//! AIX events are hook ids, which are always hexadecimal.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -159,7 +159,7 @@ fn known_names<'t>(
             let kinds: Vec<_> = places.map(|argument| argument.kind).collect();
             let all = |is: fn(&ArgumentKind) -> bool| !kinds.is_empty() && kinds.iter().all(is);
             if all(|kind| matches!(kind, ArgumentKind::Object(_))) {
-                // An argument may refer to no object. In that case its text is its number.
+                // If the argument refers to no object, its text is a number.
                 return Some(("object", objects().chain(contexts()).collect()));
             }
             if !all(|kind| matches!(kind, ArgumentKind::Enum(_))) {

@@ -340,7 +340,7 @@ pub struct EventContext<'a> {
     pub tid: u64,
     /// `$PID`: the process of the running thread.
     pub pid: u64,
-    /// `$CPUID`: the processor that recorded the event, from 0.
+    /// `$CPUID`: number of the processor that recorded the event. The first processor has number 0.
     pub cpu: u32,
     /// `$EXECPATH`: path of the process's executable, or the name of the context.
     pub executable: &'a str,

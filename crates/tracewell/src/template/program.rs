@@ -213,7 +213,7 @@ pub(super) struct Field {
     pub(super) number: Number,
 }
 
-/// A number in a common form. It is read by a faster function.
+/// A number in a common form. A separate, faster function reads such numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Number {
     pub(super) source: Source,
@@ -221,13 +221,13 @@ pub(super) struct Number {
     pub(super) size: Size,
 }
 
-/// The source of a number. Comparisons can distinguish three kinds. More kinds would need a jump
-/// table.
+/// The source of a number. It has only three variants, because the compiler would need a jump table
+/// for more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
     /// The data at the pointer; the pointer advances.
     Pointer,
-    /// `$D1` to `$D9`, counted from 0.
+    /// `$D1` to `$D9`. The index 0 stands for `$D1`.
     Word(u8),
     Event(EventValue),
 }
@@ -335,9 +335,9 @@ pub(super) enum Callee {
 pub(super) enum Quantity {
     /// A macro that templates assign.
     User(u16),
-    /// `$D1` to `$D9`, counted from 0.
+    /// `$D1` to `$D9`. The index 0 stands for `$D1`.
     Word(u8),
-    /// `$L1` to `$L5`, counted from 0.
+    /// `$L1` to `$L5`. The index 0 stands for `$L1`.
     LongWord(u8),
     HookData,
     DataLength,
@@ -400,7 +400,7 @@ pub(super) enum Operation {
     Read(Code),
     /// Pushes the value of a macro.
     Load(Quantity),
-    /// Pushes the value of a macro, reduced to the size of a code.
+    /// Truncates the value of a macro to the number of bytes that the code reads, and pushes it.
     LoadAs(Quantity, Code),
     Constant(i64),
     Add,
@@ -415,8 +415,8 @@ pub(super) enum Operation {
     SwitchRead(Code, u32),
     /// Compares the value of a macro with the cases of this row and runs the matching case.
     SwitchLoad(Quantity, u32),
-    /// Compares the value of a macro, reduced to the size of a code, with the cases of this row and
-    /// runs the matching case.
+    /// Truncates the value of a macro to the number of bytes that the code reads, compares it with
+    /// the cases of this row, and runs the matching case.
     SwitchLoadAs(Quantity, Code, u32),
     Jump(u32),
     /// Pops a count. Jumps to the target if the count is 0 or less.

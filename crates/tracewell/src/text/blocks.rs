@@ -1,4 +1,5 @@
-//! Appends numbers and short strings to any space that accepts blocks of fixed size.
+//! Appends numbers and short strings to a text. The trait [`Blocks`] adds these functions to any
+//! type that can copy blocks of fixed size.
 //!
 //! If the length of a copy is not constant, the compiler calls a function. For a few bytes, the
 //! call takes longer than the copy. So strings are copied in blocks of fixed size, with a load and
@@ -76,7 +77,8 @@ pub(super) trait Blocks {
         self.put_eight(value % NINE_DIGITS);
     }
 
-    /// Appends a number in decimal, right-aligned in a field; a longer number is not cut.
+    /// Appends a number in decimal, right-aligned in a field of `width` characters. A number that
+    /// is longer than the field is not cut.
     #[inline(always)]
     fn put_right(&mut self, value: u64, width: usize) {
         // Numbers in common columns have at most eight digits.
@@ -97,7 +99,7 @@ pub(super) trait Blocks {
         }
     }
 
-    /// Appends a point and three digits of a number below 1000.
+    /// Appends a point and a number below 1000, as three digits.
     #[inline(always)]
     fn put_thousandths(&mut self, value: u64) {
         let (hundreds, rest) = (value / 100, value % 100);

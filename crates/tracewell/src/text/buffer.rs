@@ -147,7 +147,8 @@ impl TextBuffer {
         self.room(NUMBER).decimal(value).done();
     }
 
-    /// Appends a number in decimal, right-aligned in a field; a longer number is not cut.
+    /// Appends a number in decimal, right-aligned in a field of `width` characters. A number that
+    /// is longer than the field is not cut.
     #[inline]
     pub fn right(&mut self, value: u64, width: usize) {
         self.room(NUMBER + width).right(value, width).done();

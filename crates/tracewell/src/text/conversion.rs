@@ -2,7 +2,7 @@
 
 /// The character `0` in each byte.
 pub(super) const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
-/// The bit in which `0` differs from a space, in each byte.
+/// In each byte, the bit that distinguishes `0` from a space.
 pub(super) const DIGIT_BITS: u64 = 0x1010_1010_1010_1010;
 
 /// Returns the number of decimal digits of a number below 10^8, at least 1.

@@ -67,7 +67,7 @@ impl<W: Write> LineWriter<W> {
     /// # Errors
     /// Returns an error if writing fails.
     pub fn block(&mut self, lines: &[u8]) -> io::Result<()> {
-        // A block as large as the buffer is written directly, without a copy.
+        // A block that is at least as large as the buffer is written directly, without a copy.
         if lines.len() < BUFFER_BYTES {
             self.buffer.text(lines);
             return self.write_if_full();

@@ -101,14 +101,15 @@ impl Reservation<'_> {
         self
     }
 
-    /// Appends a number in decimal, right-aligned in a field; a longer number is not cut.
+    /// Appends a number in decimal, right-aligned in a field of `width` characters. A number that
+    /// is longer than the field is not cut.
     #[inline(always)]
     pub fn right(mut self, value: u64, width: usize) -> Self {
         self.put_right(value, width);
         self
     }
 
-    /// Appends a point and three digits of a number below 1000.
+    /// Appends a point and a number below 1000, as three digits.
     #[inline(always)]
     pub fn thousandths(mut self, value: u64) -> Self {
         self.put_thousandths(value);

@@ -6,9 +6,9 @@
 //! | 8 | divisor, 64 bits |
 //! | 16 | 64 bits: 2 if multiplier and divisor are valid; if not 2, both count as 1 |
 //!
-//! IBM documents the words. We interpret them as nanoseconds = ticks × multiplier / divisor. A
-//! 32-bit generic entry has no room for a sub-hook next to its length, so we store the sub-hook in
-//! data word 1.
+//! IBM documents these three numbers. We interpret them as nanoseconds = ticks × multiplier /
+//! divisor. A 32-bit generic entry has no room for a sub-hook next to its length, so we store the
+//! sub-hook in data word 1.
 
 use super::hook::{Env, HookWord, HookWord32, HookWord64};
 use super::{Entry, EntryError, HookType, ids};

@@ -21,8 +21,9 @@
 //!
 //! Strings are padded with 0. [`IndexEntry`](super::IndexEntry) describes the entries of an index.
 //!
-//! A log begins with a start block. There are no gaps between blocks. After damage, a reader
-//! resumes at the next multiple of 8 bytes that holds [`MAGIC`] and a block with a valid checksum.
+//! A log begins with a start block. There are no gaps between blocks. After damage, a reader looks
+//! for [`MAGIC`] at each further multiple of 8 bytes, and resumes at the first block with a valid
+//! checksum.
 
 use super::image::TypeHeader;
 use super::{ClockFacts, FullPolicy, VERSION, WORD, join, split, word};

@@ -30,9 +30,9 @@ pub struct PacketHeader {
     pub number: u64,
     /// Base timestamp of the packet's records, in ticks.
     pub base: u64,
-    /// Id of the process that recorded.
+    /// Id of the process that recorded the events.
     pub process: u32,
-    /// Id of the thread that recorded.
+    /// Id of the thread that recorded the events.
     pub thread: u32,
     /// Number of the packet's first event, counted from 0 in its lane.
     pub first_event: u64,
@@ -46,7 +46,7 @@ pub struct PacketHeader {
     pub last: u64,
     /// Name of the thread, padded with 0.
     pub name: [u8; 16],
-    /// Number of the first event of the lane that the log should contain. Readers consumed earlier
+    /// The log should contain the lane's events from this event number on. Readers consumed earlier
     /// events before the log began.
     pub covered_from: u64,
 }

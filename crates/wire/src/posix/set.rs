@@ -134,7 +134,7 @@ impl EventSet {
         Self { mark: MARK, system: words[0], user: core::array::from_fn(|at| words[1 + at]) }
     }
 
-    /// Encodes the set as data of an event, in memory order.
+    /// Encodes the set as data of an event: the magic word, then the bits.
     pub fn bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let words = core::iter::once(MARK).chain(self.words());

@@ -20,15 +20,15 @@ pub struct Settings {
     pub function: u8,
     /// Size of a signal: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT`).
     pub signal: u8,
-    /// Size of the field for the size of an event: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
+    /// Size of a field that contains an event's size: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
     pub event_size: u8,
-    /// Size of the field for a number of memory blocks: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_NBLOCK`).
+    /// Size of a field that counts memory blocks: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_NBLOCK`).
     pub block_count: u8,
-    /// Size of the field for the size of a memory block: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_BSIZE`).
+    /// Size of a field that contains a memory block's size: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_BSIZE`).
     pub block_size: u8,
-    /// Size of the field for a number of queue elements: 1, 2 or 4 (`RKH_CFG_QUE_SIZEOF_NELEM`).
+    /// Size of a field that counts queue elements: 1, 2 or 4 (`RKH_CFG_QUE_SIZEOF_NELEM`).
     pub queue_count: u8,
-    /// Size of the field for a number of timer ticks: 1, 2 or 4 (`RKH_CFG_TMR_SIZEOF_NTIMER`).
+    /// Size of a field that counts timer ticks: 1, 2 or 4 (`RKH_CFG_TMR_SIZEOF_NTIMER`).
     pub timer_ticks: u8,
     /// True if records name the sender of an event (`RKH_CFG_SMA_TRC_SNDR_EN`).
     pub sender: bool,

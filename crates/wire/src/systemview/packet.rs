@@ -82,7 +82,7 @@ impl<'a> Packet<'a> {
     }
 
     /// Checks that the known parameters of an event fit into the length of the packet. Returns the
-    /// number of bytes after these parameters, because newer recorders may append further ones.
+    /// number of bytes that follow, such as parameters that only newer recorders append.
     ///
     /// # Errors
     /// Returns [`Fault::ShortPayload`] if the known parameters do not fit.
@@ -135,8 +135,8 @@ impl<'a> Packet<'a> {
         let mut at = number::write(self.id, out)?;
         if form.core_in_id {
             let last = out.get_mut(at - 1)?;
-            // The core is stored in bit 6 of the last byte, so the id itself must not use this bit.
-            // Such an id has at most two bytes.
+            // The core is stored in bit 6 of the id's last byte, so the id itself must not use this
+            // bit. Ids that contain a core have at most two bytes.
             if *last & 0x40 != 0 || self.core > 1 || at > 2 {
                 return None;
             }

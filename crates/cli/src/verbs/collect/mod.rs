@@ -126,7 +126,7 @@ struct UntilArgs {
     #[arg(long, value_name = "N")]
     bytes: Option<u64>,
 
-    /// Stop after N packets of S.Ha.R.K.'s tracer with different numbers
+    /// Stop after N packets of S.Ha.R.K.'s tracer, not counting duplicates
     #[arg(long, value_name = "N")]
     packets: Option<u64>,
 
@@ -238,7 +238,7 @@ impl Collect {
         let is_folder = |source: &Source| matches!(source, Source::File(path) if path.is_dir());
         let Some(folder) = sources.iter().find(|source| is_folder(source)) else { return Ok(None) };
         let Source::File(path) = folder else { return Ok(None) };
-        // Opening any other folder as a file fails with a message of its own.
+        // `None` means that the path is no longer a folder.
         let Some(growing) = following::folder(path, settings)? else { return Ok(None) };
         let refused = |message| Err(Failure::usage(format!("--file {folder}: {message}")));
         if sources.len() > 1 {

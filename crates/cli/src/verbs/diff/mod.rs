@@ -50,8 +50,8 @@ pub(crate) struct Diff {
     #[arg(long)]
     json: bool,
 
-    /// Also write the differences to this file, as JUnit XML: those that --fail-on names are failed
-    /// tests
+    /// Also write the differences to this file, as JUnit XML; differences that meet --fail-on
+    /// become failed tests
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 

@@ -119,8 +119,8 @@ impl Record {
         let mut passed = Passed::new().map_err(|error| Failure::io(&self.output, &error))?;
         let mut trace = PosixTrace::begin(process, draft)?;
         let mut failures = Failures::default();
-        // The rename would replace no earlier recording, so rename the log now. Other programs can
-        // then read it while it grows.
+        // If there is no earlier recording, rename the log now, so that other programs can read it
+        // while it grows.
         if !trace.draft.replaces() {
             failures.note(trace.draft.commit_or_keep());
         }
@@ -162,7 +162,7 @@ impl Record {
         // pipe.
         let inputs = Inputs::of(self.executable());
         let (output, log) = Draft::create(&self.output, &inputs, Ending::Handled)?;
-        // If this file cannot be created, only events of posix_trace_event are lost.
+        // If the file `beside` cannot be created, only events of posix_trace_event are lost.
         let beside = output.target().with_added_extension("posix");
         remove_abandoned(output.target());
         remove_abandoned(&beside);

@@ -122,14 +122,15 @@ impl Cache {
         Some((description(&found)?["facts"].take(), page))
     }
 
-    /// Removes the page for a key, because it is damaged. Ignores errors: storing the page replaces
-    /// the file.
+    /// Removes the summary for a key. Ignores errors, because the next summary for this key
+    /// replaces the file.
     pub(super) fn remove(&self, key: &Key) {
         let _ = fs::remove_file(self.file(key));
     }
 
-    /// Stores a page with facts about it. Then removes the oldest summaries until the others fit
-    /// into the cache. `draft` is the file that the page uses, or can use.
+    /// Stores a page with facts about it. Then removes the least recently used summaries until the
+    /// rest fit into the cache. `draft` must be the file that the page uses. If the page uses no
+    /// file, this function writes the page to `draft`.
     ///
     /// # Errors
     /// Returns the error of the file system.

@@ -5,7 +5,7 @@
 //! | `server` | accepts connections, and answers each in a thread |
 //! | `http` | reads requests and writes responses, within limits |
 //! | `guard` | decides which requests are answered |
-//! | `routes` | the addresses under the secret, and their answers |
+//! | `routes` | the paths that follow the secret, and their answers |
 //! | `marks` | the file with the marks of the user |
 //! | `query` | the parameters of a request |
 //! | `redirect` | the private file that leads the browser to the address |

@@ -95,7 +95,7 @@ impl Update {
         };
         let applied = apply(templates, &records, self.force);
         for change in &applied.changes {
-            // Report refused changes even without `-v`, because the user requested them.
+            // Report a refused change even without `-v`, because the user expects it to be made.
             if self.verbose || !change.is_done() {
                 note!("{}: {change}", templates.name);
             }

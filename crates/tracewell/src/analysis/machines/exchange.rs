@@ -37,7 +37,7 @@ pub(super) struct Exchange {
     waiting: usize,
 }
 
-/// All objects that passed an item.
+/// The objects through which threads exchanged items.
 #[derive(Clone, Debug, Default)]
 struct Objects {
     list: Vec<Passing>,
@@ -56,7 +56,7 @@ struct Passing {
 /// An event that puts or takes an item.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchanged {
-    /// The object that passes the item.
+    /// The object into which the event puts the item, or from which the event takes it.
     pub(super) object: Named,
     /// The number of items in the object before the event, if the event contains it.
     pub(super) used: Option<u64>,

@@ -64,9 +64,9 @@ const MAX_SAMPLES: usize = 1 << 20;
 pub(super) struct Effect {
     object: Role,
     change: Change,
-    /// True if the event adds an item, removes an item, or reports that an item was refused. If the
-    /// event of a receive contains the level before the call, `takes` is false, and
-    /// [`Level::serve`] counts the receive.
+    /// True if the event adds an item (`puts`), removes an item (`takes`), or reports that an item
+    /// was refused (`refuses`). If the event of a receive contains the level before the call,
+    /// `takes` is false, and [`Level::serve`] counts the receive.
     puts: bool,
     takes: bool,
     refuses: bool,

@@ -15,7 +15,7 @@ pub(super) struct NamedRows<T> {
     rows: Rows<Named, T>,
     /// Indices of rows by key. They are valid as long as no key has been renamed.
     slots: KeySlots<u64, Option<usize>>,
-    /// For each row, the span that contains the latest mention of the row's thing.
+    /// For each row, the span in which the trace last mentioned the thing.
     spans: Vec<NameSpan>,
 }
 
@@ -60,9 +60,9 @@ impl<T> Default for NamedRows<T> {
 
 impl<T> NamedRows<T> {
     /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row.
-    /// `name` returns the field of a row that identifies the thing. If the thing has a name when
-    /// the event occurs, this function stores the event's time in that field, so look-ups find the
-    /// name that the thing had then.
+    /// `name` returns the field of a row that identifies the thing. If the thing has a name at the
+    /// time of the event, the field gets this time. A later look-up then finds the name at this
+    /// time.
     #[inline(always)]
     pub(super) fn get(
         &mut self,

@@ -83,7 +83,7 @@ pub struct Task {
     pub preemptions: Option<Preemptions>,
     /// Its requests for mutexes.
     pub locks: Locks,
-    /// Its requests for objects other than mutexes, by type code as in [`Resource::kind`].
+    /// Its requests for objects other than mutexes, for each type code ([`Resource::kind`]).
     pub waits: Vec<(Option<u32>, Locks)>,
     /// The comparison of its timing with the known period and deadline.
     pub timing: Timing,

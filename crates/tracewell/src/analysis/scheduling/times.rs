@@ -1,6 +1,6 @@
 //! Distributions of scheduling times. The modules that derive figures such as response times also
 //! add these times to distributions. This module measures wake-up latency and the execution time of
-//! each job, which only distributions show.
+//! each job. These times are available only as distributions.
 
 use super::accounts::Accounts;
 use super::finish::Coverage;

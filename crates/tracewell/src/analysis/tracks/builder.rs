@@ -152,7 +152,7 @@ struct EventFacts {
     /// True if the event begins a call in which a context can wait.
     waits_in: bool,
     effect: Effect,
-    /// The request of the event's subject, if this is the only effect of the event.
+    /// The request of the event's subject, if the event has no other effect.
     asks: Option<Meaning>,
 }
 

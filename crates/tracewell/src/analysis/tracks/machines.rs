@@ -21,7 +21,7 @@ pub struct LevelTrack {
     /// True if the levels are numbers of free items, because the capacity is unknown.
     pub counts_free: bool,
     /// The levels that events contain; `None` if the level is unknown because events are missing.
-    /// The events of some systems contain the level before their own effect.
+    /// In some systems, an event that changes the level contains the previous level.
     pub row: Row<Option<u64>>,
 }
 

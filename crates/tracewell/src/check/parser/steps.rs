@@ -1,4 +1,4 @@
-//! Parses steps, which are events in order and blocks of events.
+//! Parses steps. A step is an event or a block of steps.
 
 use super::{Body, MAX_DEPTH, Parser, span_of};
 use crate::check::syntax::{Item, ItemKind};

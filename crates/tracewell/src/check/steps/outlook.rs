@@ -43,7 +43,7 @@ fn all(mut dead_ends: impl Iterator<Item = Option<DeadEnd>>) -> Option<DeadEnd> 
     dead_ends.all(|dead_end| dead_end.is_some()).then_some(first)
 }
 
-/// Returns the reason why a block cannot be completed, given its open branches.
+/// Returns the reason why a block with these open branches cannot be completed.
 fn dead_branch<'a>(
     open: impl Iterator<Item = (&'a Item, &'a State)> + Clone,
     view: View<'_>,

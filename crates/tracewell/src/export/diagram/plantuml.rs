@@ -40,7 +40,7 @@ fn line(text: &mut String, line: String) {
     text.push('\n');
 }
 
-/// Returns a label without markup. Doubled signs are also markup.
+/// Returns a label without markup. Two equal punctuation marks in a row are also markup.
 fn escaped(label: &str) -> String {
     let mut escaped = String::new();
     let mut before = ' ';

@@ -41,7 +41,7 @@ enum Column {
     AllArguments,
 }
 
-/// A field of events, empty for events without it.
+/// A field of events. If an event lacks the field, its cell is empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Field {
     Seq,
@@ -104,8 +104,9 @@ impl std::error::Error for ColumnError {}
 impl FromStr for Columns {
     type Err = ColumnError;
 
-    /// Parses names of columns between commas: fields such as `seq`, `arg:NAME` for an argument as
-    /// recorded, `text:NAME` for the argument as reports show it, and `args.*` for all arguments.
+    /// Parses a comma-separated list of columns: fields such as `seq`, `arg:NAME` for an argument
+    /// as recorded, `text:NAME` for the argument as reports show it, and `args.*` for all
+    /// arguments.
     fn from_str(text: &str) -> Result<Self, ColumnError> {
         let column = |name: &str| {
             let of = |prefix| name.strip_prefix(prefix).filter(|rest: &&str| !rest.is_empty());
@@ -154,7 +155,8 @@ impl Columns {
 }
 
 /// A sink that collects the argument names of the selected events, in the order in which they first
-/// appear. Words without a name are `arg1`, `arg2`, … by their position.
+/// appear. An argument that the schema does not name is called `argN`. `N` is its position, counted
+/// from 1.
 #[derive(Debug)]
 pub struct ArgumentNames {
     selector: Selector,

@@ -14,7 +14,7 @@
 //! | form | content |
 //! |---|---|
 //! | `numbers` | each value in groups of 7 bits, the lowest first; bit 7 is set if another group follows |
-//! | `deltas` | each difference from the value before, as a number: twice its magnitude, plus 1 if it is negative |
+//! | `deltas` | the difference of each value from the previous value: twice the magnitude, plus 1 if the difference is negative, in groups of 7 bits as above |
 //! | `bytes` | bytes as they are |
 
 use std::io::{self, Write};
@@ -135,7 +135,7 @@ impl Columns {
     }
 
     /// Adds the member `columns` to the header, and returns the payload with this header. The
-    /// payload has the form of zlib, even without compression.
+    /// payload has the zlib format, even if it is not compressed.
     pub(super) fn payload(
         self,
         mut header: Value,

@@ -209,7 +209,8 @@ mod tests {
         assert_eq!(joined(&modules), "const a = 1;\nuse(a);\n");
     }
 
-    /// An end tag or a comment within a script would end it early, or change its parsing.
+    /// If the script contained an end tag or `<!--`, or if the style contained an end tag, the
+    /// browser would end the element at the wrong place.
     #[test]
     fn script_and_style_contain_nothing_that_ends_them() {
         let script = joined(&MODULES).to_lowercase();

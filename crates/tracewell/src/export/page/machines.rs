@@ -30,9 +30,9 @@ pub(super) struct MachineRows {
 }
 
 /// A state machine: the members `name`, `key` and `states` of its row, its changes of state, and
-/// its steps. The spans of a thread at one depth also form a machine. Its state is the span in
-/// which the thread is, or none. Such a machine also has the member `group`, which is the heading
-/// of its rows.
+/// its steps. The spans of a thread at one depth also form a machine. The state of such a machine
+/// is the span that the thread is in, or `None` outside of all spans. Its row also has the member
+/// `group`, which is the heading for the rows of spans.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MachineRow {
     pub(super) members: Value,

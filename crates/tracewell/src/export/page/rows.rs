@@ -1,4 +1,4 @@
-//! The rows of the page: changes of states and waits, as columns.
+//! Stores the rows of the page as columns, with their state changes and their waits.
 
 use std::ops::Range;
 
@@ -151,7 +151,7 @@ pub(super) fn overlaps(range: &Range<u64>, from: Position, until: Option<Positio
     from.ticks <= range.end && until.is_none_or(|until| until.ticks >= range.start)
 }
 
-/// Adds a span. The stored value is the sequence number of its end plus 1, or 0 if the span has no
+/// Adds a span. The last column gets the sequence number of the end plus 1, or 0 if the span has no
 /// end.
 pub(super) fn put_span(columns: [&mut Column; 4], from: Position, until: Option<Position>) {
     let [from_ticks, from_seq, until_ticks, until_seq] = columns;

@@ -28,8 +28,8 @@ pub const MAX_PARTS: u64 = 100_000;
 /// Maximum number of events that a view lists.
 pub const MAX_LISTED: u64 = 50_000;
 
-/// Views of the events so far reuse the facts of an earlier view until the number of events has
-/// grown by more than the earlier number divided by this constant.
+/// A view of the events so far can reuse the facts of an earlier view if at most `n / MAX_AGE`
+/// events have been read since. `n` is the number of events that the earlier view covered.
 const MAX_AGE: u64 = 8;
 
 /// A sink that collects the data of a served page.
@@ -57,8 +57,8 @@ pub struct ServedBuilder {
 }
 
 impl ServedBuilder {
-    /// Returns a builder whose payloads are not compressed, for pages that read the trace on the
-    /// same computer.
+    /// Returns a builder whose payloads are not compressed. Use it if the payload does not leave
+    /// the computer, so that compression would take longer than it saves.
     pub fn uncompressed() -> Self {
         Self { compression: Compression::none(), ..Self::default() }
     }
@@ -88,7 +88,7 @@ impl ServedBuilder {
 
     /// Returns the payload of the page. If the trace has too many events for one page, the payload
     /// shows the whole trace at a low resolution and lists no events. The second value then creates
-    /// the payloads of views. `trace` is the trace after the last event.
+    /// the payloads of views. `trace` is the trace as it is after the last event.
     ///
     /// # Errors
     /// Returns an error if the trace has no events.
@@ -113,8 +113,8 @@ impl ServedBuilder {
     }
 
     /// Returns the payload of a view that shows the events so far, as if the trace ended here.
-    /// `trace` is the trace after the last of these events. Returns `None` if the trace has no
-    /// events yet, or shows no states, because a view of it would be empty.
+    /// `trace` is the trace as it is after the last of these events. Returns `None` if the trace
+    /// has no events yet, or shows no states, because a view of it would be empty.
     ///
     /// # Errors
     /// Returns an error if the file of the summary cannot be read.
@@ -172,7 +172,8 @@ impl Sink for ServedBuilder {
     }
 }
 
-/// Returns an error if the trace shows no states, because its page could only list events.
+/// Returns an error if the trace shows no states. A page without states can only list events, and
+/// this trace has too many.
 fn too_large(trace: &Trace, error: TooLarge) -> Result<(), SinkError> {
     match trace.processor {
         Processor::Switches => Ok(()),
@@ -358,7 +359,8 @@ impl ListedEvents {
         Self { selector, events: Events::default(), is_cut: false }
     }
 
-    /// Returns the events. `trace` is the trace after the last event that the sink received.
+    /// Returns the events. `trace` is the trace as it is after the last event that the sink
+    /// received.
     pub fn finish(self, trace: &Trace) -> Listed {
         let listed = || {
             let mut columns = Columns::default();

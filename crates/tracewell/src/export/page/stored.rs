@@ -63,9 +63,9 @@ impl Stored for Facts {
 
 impl LargePage {
     /// Writes the page to a file, from which [`Self::load`] restores it. `description` contains the
-    /// caller's own facts about the page. The page is written to its file of [`spill_to`] if it has
-    /// one, otherwise to the file that `opener` returns. Returns false and writes nothing if the
-    /// page has more than `most` bytes.
+    /// caller's own facts about the page. If [`spill_to`] has moved parts of the page to a file,
+    /// writes the rest to this file. Otherwise writes the whole page to the file that `opener`
+    /// returns. Returns false and writes nothing if the page has more than `most` bytes.
     ///
     /// # Errors
     /// Returns the error of the file system.

@@ -77,7 +77,8 @@ pub struct Event {
     pub ticks: u64,
     /// The four information words, as recorded.
     pub info: [u32; 4],
-    /// Priority of the thread (10 bits), or the address of the interrupted thread in an interrupt.
+    /// Priority of the thread (10 bits). In an event of an interrupt, this is the address of the
+    /// interrupted thread.
     pub priority: u32,
     /// Preemption threshold of the thread, if the kernel recorded it.
     pub threshold: Option<u32>,

@@ -39,7 +39,7 @@ const UNKNOWN: u64 = START_UP + 2;
 /// The context that runs on a core while no interrupt is being served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Runs {
-    /// The scheduler has not started, or the trace does not show it.
+    /// The events so far do not show which context runs.
     #[default]
     Unknown,
     StartUp,
@@ -290,7 +290,8 @@ impl Kernel {
         if task == 0 {
             Names::name_idle(trace);
         } else {
-            // A task that runs is ready. If it stops without another reason, it is preempted.
+            // A running task counts as ready. If the task is still ready when another task runs,
+            // the other task has preempted it.
             self.task(task, trace).state = State::Ready;
         }
         match stopped {

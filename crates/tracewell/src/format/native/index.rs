@@ -6,7 +6,7 @@ use tracewell_wire::native::{IndexEntry, PacketHeader, WORD, word};
 
 use super::run::{RecordRun, Step, Walk};
 
-/// The index of a log, in order of the blocks.
+/// The index of a log. Its entries are in the order of the blocks.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Index {
     entries: Vec<IndexEntry>,

@@ -23,7 +23,7 @@ const HELD_UP: &str = "a thread was held up, or clocks of cores differ";
 #[derive(Debug, Default)]
 struct Lane {
     runs: VecDeque<RecordRun>,
-    /// The current run and its next record.
+    /// The current run, the next record of this run, and the context of the records.
     current: Option<(Walk, Record, ContextId)>,
     /// Expected number of the next event.
     expected: Option<u64>,
@@ -92,7 +92,7 @@ impl Merge {
                     let message = "expected a record that ends within its packet";
                     trace.diagnostics.add(Severity::Damage, at, message);
                     self.gaps.push((None, LossCause::Damaged, at));
-                    // The start of the next run does not report this gap again.
+                    // After damaged bytes, the number of the next event is unknown.
                     lane.expected = None;
                     walk = None;
                 }

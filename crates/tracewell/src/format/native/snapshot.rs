@@ -91,7 +91,7 @@ pub fn note(start: &[u8]) -> Option<Note> {
             (", which created the stream, ended without closing it", Some(not_closed()))
         }
         Some(false) if recorded_state == Some(State::Suspended) => {
-            (", which created the stream, has ended; the stream was stopped before", None)
+            (", which created the stream, has ended; the stream was already stopped", None)
         }
         Some(false) => (", which created the stream, has ended", None),
         None => (" created the stream", None),

@@ -112,9 +112,8 @@ pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), S
     Err(format!("expected {expected}, found 'as {encoding}'"))
 }
 
-/// Checks the kind of an argument without an encoding. `number` is the number of arguments without
-/// an encoding that precede this argument. The first argument without an encoding contains the
-/// whole data.
+/// Checks the kind of an argument without an encoding. `number` is the number of earlier arguments
+/// without an encoding. The first argument without an encoding contains the whole data.
 ///
 /// # Errors
 /// Returns a message if `number` is 0, and the argument has a name but is neither text nor bytes.

@@ -205,7 +205,8 @@ impl<'s, 'b, S: Simd> FastState<'s, 'b, S> {
 }
 
 impl Position {
-    /// Writes the position back, as if the slow path had read the frames.
+    /// Stores the position in `state`, with the same result as if the slow path had read the
+    /// frames.
     fn store(self, state: &mut State) {
         state.counts.good += (self.count - state.pending.count) as u64;
         state.pending.count = self.count;

@@ -25,7 +25,8 @@ pub(super) const SAMPLE_BYTES: usize = 8192;
 /// Minimum number of frames for an inference.
 const MIN_FRAMES: usize = 8;
 
-/// Minimum number of frames of one event: if there are fewer, all of them could be damaged.
+/// Settings must explain at least half of the frames of each event that has this number of frames
+/// or more. If an event has fewer frames, all of them could be damaged.
 const MIN_OF_EVENT: usize = 4;
 
 /// The result of an inference.
@@ -302,8 +303,8 @@ fn can_explain(
     10 * fitting >= 18 * frames
 }
 
-/// The possible forms of a header after its id. The first value of each form is true if there is
-/// a sequence number; the second value is the size of the timestamp in bytes.
+/// The possible forms of the part of a header that follows the id. The first value of each form is
+/// true if there is a sequence number; the second value is the size of the timestamp in bytes.
 const HEADERS: [(bool, u8); 8] =
     [(false, 0), (false, 1), (false, 2), (false, 4), (true, 0), (true, 1), (true, 2), (true, 4)];
 

@@ -93,7 +93,7 @@ const MAX_LIVES: usize = 256;
 pub(super) struct Symbols {
     /// The objects that a user's schema file names, by type and key.
     given: HashSet<(u32, u64), RandomState>,
-    /// The objects that have names, by type and key.
+    /// The objects whose names are valid now, by type and key.
     holding: HashMap<(u32, u64), ObjectId, RandomState>,
     /// The objects that had names before the latest configuration record, by type and key.
     ended: HashMap<(u32, u64), ObjectId, RandomState>,

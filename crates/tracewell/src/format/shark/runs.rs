@@ -5,7 +5,7 @@ use tracewell_wire::shark::{Record, ids};
 use super::container::{Area, Missing};
 use crate::model::LossCause;
 
-/// Number of slots that are tested together, before slots are examined one by one.
+/// Number of slots that are tested together. If the test fails, each of these slots is examined.
 const CHUNK_LEN: usize = 512;
 
 /// The records that a wrapped ring has overwritten.
@@ -109,8 +109,8 @@ impl Survey {
             // The code word and the first parameter, which one instruction reads together.
             let word = u32::from(record.code_word) | u32::from(record.par1) << 16;
             bits |= word;
-            // The mask clears all bits of these four codes: empty slot, the two kinds of clock
-            // records, and end of trace. The subtraction then sets all bits.
+            // The mask clears all bits of four codes: empty slot, the two kinds of clock records,
+            // and end of trace. For these codes, the subtraction then sets all bits.
             masked |= (word & 0x00CF).wrapping_sub(1);
         }
         let only_codes = bits & 0xFF00 == 0;

@@ -13,7 +13,8 @@ use super::stream::{Part, Skipped, Source};
 use crate::format::Input;
 use crate::model::{Severity, Trace};
 
-/// Maximum number of packets with equal times that are compared with packets of other cores.
+/// Maximum number of stored packets of the current time. The merger compares them with packets of
+/// other cores.
 const MAX_COMPARED: usize = 64;
 
 /// The next part of a stream.
@@ -43,8 +44,8 @@ pub(super) struct Merger<'a> {
 }
 
 impl<'a> Merger<'a> {
-    /// Creates the streams from the parts of an input. Each part consists of a lane and the offset
-    /// of its end in bytes.
+    /// Creates the streams from the parts of an input. `lanes` contains a lane for each part, and
+    /// the part's end as an offset in bytes.
     pub(super) fn new(lanes: Vec<(Lane, u64)>, input: Input<'a>) -> Self {
         let branches = lanes.into_iter().map(|(lane, end)| {
             let end = usize::try_from(end.saturating_sub(input.offset)).unwrap_or(usize::MAX);

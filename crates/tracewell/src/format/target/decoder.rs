@@ -64,7 +64,8 @@ enum Kind {
     Line,
     /// A dump of memory that contains a ring.
     Dump,
-    /// Neither is at the start of the input, but a dump can contain a ring after these bytes.
+    /// The examined bytes show neither a line nor a ring, but a dump can contain a ring after these
+    /// bytes.
     Unknown,
     /// More bytes are needed.
     Incomplete,
@@ -214,8 +215,9 @@ impl TargetDecoder {
                     return Flow::Continue(Progress::More { consumed: at, wanted });
                 }
                 Lookup::Incomplete(_) => {
-                    // If the reader stops receiving, the last packet is truncated. If bytes are
-                    // damaged, a length can be too large although packets follow.
+                    // The packet's length extends past the end of the input. Either the reader
+                    // stopped receiving within this packet, or the length is damaged and other
+                    // packets follow.
                     let is_packet = |next: usize| {
                         let rest = rest.get(next..).unwrap_or_default();
                         matches!(Lookup::at(rest), Lookup::Packet(_))

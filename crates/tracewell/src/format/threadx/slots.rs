@@ -327,7 +327,7 @@ impl ContextCache {
     }
 
     /// Returns the key that marks an entry as empty. A lookup of this key examines another entry,
-    /// so no lookup finds an empty entry. This is also true for the context word of unused slots.
+    /// so no lookup finds an empty entry.
     fn empty(place: usize) -> u64 {
         u64::from(place == Self::place(context::UNUSED))
     }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::model::Meaning;
 
-/// Error for a schema file that cannot be used, with its line and column.
+/// Error for a schema file that cannot be used. Contains the line and the column of the fault.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{file}:{line}:{column}: {message}")]
 pub struct SchemaError {
@@ -115,8 +115,9 @@ pub(super) struct Source {
     versions: Versions,
     /// The names of kinds of arguments in this text.
     kinds: BTreeMap<String, ArgumentKind>,
-    /// The meanings of the first search, and for each event, true if it contains one of them. The
-    /// result is kept, because each trace of a format requires the same search.
+    /// The result of the first search: the meanings, and one value per event. The value is true if
+    /// the event contains one of these meanings. The result is kept, because each trace of a format
+    /// requires the same search.
     found: OnceLock<(Vec<Meaning>, Arc<[bool]>)>,
 }
 
@@ -182,7 +183,8 @@ pub(super) fn build(file: File) -> Result<Schema, Fault> {
         by_name: BTreeMap::new(),
         faults: Vec::new(),
     };
-    // Arguments refer to tables and kinds by name, so these must be complete.
+    // Add arguments only after all tables and types of objects, because arguments refer to these by
+    // name.
     let names = schema.kinds_by_name();
     for range in file.range {
         let name = range.name.into_inner();

@@ -1,6 +1,6 @@
 //! The part of an event type that describes an instrumented program: the call site, the role in a
-//! span, and the arguments whose texts are in the bytes of one argument. The spans themselves are
-//! in `model::program_spans`.
+//! span, and the text arguments that are stored together. The spans themselves are in
+//! `model::program_spans`.
 
 use std::fmt;
 

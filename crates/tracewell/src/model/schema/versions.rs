@@ -2,8 +2,8 @@
 //!
 //! The file lists its `versions`, oldest first. Events and ranges can contain the keys `since` and
 //! `until`, and arguments can end with ` since V` or ` until V`. `ids` lists an event's numbers by
-//! version. [`select`] removes the other versions. After that, the file looks like a file without
-//! versions.
+//! version. [`select`] keeps only the entries of one version. After that, the file looks like a
+//! file without versions.
 
 use std::collections::HashSet;
 

@@ -44,7 +44,7 @@ pub struct Comparison {
     pub has_time: bool,
 }
 
-/// The kind of a finding, in the order of the result.
+/// The kind of a finding. A result lists its findings in the order of these kinds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum FindingKind {
     /// Times changed.

@@ -137,7 +137,7 @@ impl Measures {
                 };
                 names(task, subject) && self.periods.iter().any(is_period)
             }
-            // Rows of single tasks have values only for figures that name a task.
+            // A figure with one name covers all tasks, so ignore rows that cover only one task.
             (Word::Wait | Word::Held, [name]) => subject.part.is_none() && names(name, subject),
             (_, [name, part]) => names(name, subject) && is_part(part, subject),
             (_, [name]) => names(name, subject),

@@ -143,8 +143,8 @@ pub(super) fn put_times(
     pad(out, begun, at + ELAPSED + DELTA - begun);
 }
 
-/// Appends a number with decimals so that it ends at `end`. If the number is too long, it replaces
-/// spaces before it. At least one space stays.
+/// Appends a number with decimals so that it ends at `end`. If the number needs more room, removes
+/// spaces before the number. At least one space stays.
 fn put_right(out: &mut TextBuffer, end: usize, whole: u64, part: u64, decimals: u32) {
     let length = whole.checked_ilog10().unwrap_or(0) as usize + 2 + decimals as usize;
     let begin = end.saturating_sub(length);
@@ -172,7 +172,7 @@ fn other_times(out: &mut TextBuffer, form: Timestamp, of_day: Option<u64>, elaps
                     out.byte(b'.');
                     put_digits(out, of_day % 1_000_000_000, 9);
                 }
-                // The time is out of the clock's range.
+                // The first event was before 1970, or its nanoseconds do not fit into 64 bits.
                 None => out.byte(b'-'),
             }
             pad(out, start, ELAPSED + 1);

@@ -52,7 +52,7 @@ pub struct Settings {
     pub title: Option<String>,
     /// Name of the trace, for templates that ask for it (`$LOGFILE`).
     pub log: String,
-    /// Width of a line in characters; 0 for 200.
+    /// Width of a line in characters. 0 means 200 characters.
     pub width: usize,
     /// Number of threads that format events, at most [`MAX_THREADS`]; 0 for one per processor.
     pub threads: usize,

@@ -127,9 +127,9 @@ impl<'a> Tokens<'a> {
         self.error(span, format!("expected {what}, found {found}"))
     }
 
-    /// Reports the words after the name `first`, with a message that begins with `message`. If the
-    /// token after these words can follow a name, the message also says how to write a name with
-    /// blanks. A word for which `ends` returns true ends the name.
+    /// Reports an error for the words that follow the name `first`. The error begins with
+    /// `message`. If the token after these words can follow a name, the error also says how to
+    /// write a name with blanks. A word for which `ends` returns true ends the name.
     pub(crate) fn blanks_in_name(
         &mut self,
         first: &str,

@@ -63,9 +63,8 @@ impl Pointer {
         (self.at >> 3).saturating_add(self.base)
     }
 
-    /// Returns the offset of the byte that [`Pointer::byte`] finds, as an index, but does not move
-    /// the pointer. If the position is before the first byte of the entry, the index is past all
-    /// data.
+    /// Returns the result of [`Pointer::byte`] as an index, but does not move the pointer. If the
+    /// position is before the first byte of the entry, the index is past all data.
     #[inline]
     pub(super) fn place(mut self) -> usize {
         usize::try_from(self.byte()).unwrap_or(usize::MAX)

@@ -23,8 +23,8 @@ pub(super) enum TokenKind {
     Macro,
     /// `%` and a word.
     Percent,
-    /// A string. The flag is true if the string has no escapes and no joined lines: its value is
-    /// then the text between the quotes.
+    /// A string. If the flag is true, the string has no escapes and no joined lines. The value of
+    /// the string is then the text between the quotes.
     Text(bool),
     /// A sign: one of `{ } ( ) , = + - * / &`.
     Sign(char),

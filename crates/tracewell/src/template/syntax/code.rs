@@ -40,7 +40,7 @@ pub enum Code {
     Unsigned(Size),
     /// `o1` to `o8`: an octal number.
     Octal(u8),
-    /// `Am`, `Am.n`: text up to a NUL, in a field if a width is given.
+    /// `Am`, `Am.n`: text up to a NUL. `n` is the width of the field.
     Ascii {
         /// Maximum number of bytes, at least 1.
         bytes: u16,
@@ -136,7 +136,7 @@ pub(crate) fn any_code(word: &str) -> Option<Result<AnyCode, String>> {
         "HT" => return Some(Ok(V(Code::HookType))),
         _ => {}
     }
-    // Other words are names, which are not an error here.
+    // A word that begins with another letter is a name, not an invalid code.
     if !"GORWXDUoABFSTEP".contains(letter) {
         return None;
     }

@@ -154,7 +154,7 @@ fn write_beside(
     // process with the same id left it.
     let _ = fs::remove_file(partial);
     let mut file = OpenOptions::new().write(true).create_new(true).open(partial)?;
-    // The new file gets the permissions of the old file before any content.
+    // Set the permissions of the old file before the new file has any content.
     if let Ok(there) = fs::metadata(path) {
         file.set_permissions(there.permissions())?;
     }

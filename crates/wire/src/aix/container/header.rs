@@ -132,8 +132,8 @@ impl<'a> FileHeader<'a> {
             return Err(Damage::Version { found: fixed[5] });
         }
         let env = Env::from_bits(fixed[6]).ok_or(Damage::Environment { found: fixed[6] })?;
-        // Two views of the same bytes: words 1 to 4 of `wide` have eight bytes each, and words 10
-        // to 13 of `narrow` have four bytes each.
+        // Two views of the same bytes. Words 1 to 4 of `wide` are the fields of eight bytes. Words
+        // 10 to 13 of `narrow` are the fields of four bytes.
         let (wide, _) = fixed.as_chunks::<8>();
         let (narrow, _) = fixed.as_chunks::<4>();
         let found = order.u32(narrow[13]);

@@ -8,15 +8,16 @@ use tracewell::export::page::{LargePage, ServedBuilder};
 use tracewell::input::Input;
 use tracewell::model::{Batch, Flow, Loss, Processor, Sink, Stop, Trace};
 
-/// Number of events in the beginning of a trace. Reading them takes only a small part of the time
-/// within which a page should show something.
+/// Number of events in the beginning of a trace. The server reads this many events so quickly that
+/// the page soon shows something.
 pub(super) const EVENTS: usize = 1 << 17;
 
 /// Minimum length of a trace, in bytes, for reading its beginning first. A smaller trace is soon
 /// read completely.
 const MIN_SIZE: u64 = 64 << 20;
 
-/// The same for the files of a compressed trace. Such a trace is several times larger than its
+/// Minimum total length of the files of a compressed trace, in bytes, for reading its beginning
+/// first. This is less than [`MIN_SIZE`], because such a trace is several times larger than its
 /// files.
 const MIN_COMPRESSED: u64 = 8 << 20;
 

@@ -50,7 +50,7 @@ struct Waiting {
 }
 
 /// The payload of a view, and its edition. If the trace has been read, or has no view of the events
-/// so far, the error is the requested view.
+/// so far, `Err` returns the requested view to the caller.
 type SoFar = Result<(Vec<u8>, u64), View>;
 
 /// The trace while the server runs.

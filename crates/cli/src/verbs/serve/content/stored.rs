@@ -51,7 +51,7 @@ impl Content {
             let state = self.state();
             (state.progress.clone(), state.large.clone(), state.info.clone())
         };
-        // The facts contain all diagnostics or none.
+        // Store nothing if some diagnostics were not kept, or if a file has changed.
         if diagnostics.more() > 0 || self.key().as_ref() != Some(key) {
             return;
         }
@@ -130,7 +130,7 @@ mod tests {
     use super::super::Content;
     use crate::args::InputArgs;
 
-    /// Number of events that fill a segment of each row.
+    /// Number of events in the dump: enough for a complete segment in each row of the summary.
     const EVENTS: u64 = 80_000;
 
     /// Writes a dump in which two threads take turns.
@@ -197,8 +197,8 @@ mod tests {
         let view = || View { range: Some(0..trace.span / 100), parts: 100_000, listed: None };
         assert!(content.view(view()).unwrap().is_some());
         damage(&cache.file(&key));
-        // The thread that reads the trace again answers, or there is no answer because the whole
-        // trace fits into one payload.
+        // The reading thread answers this request while it reads the trace again. If it has already
+        // finished, there is no view, because the whole trace fits into one payload.
         content.view(view()).unwrap();
         let (page, edition) = content.page().unwrap();
         let mut builder = ServedBuilder::default();

@@ -120,7 +120,7 @@ impl<'a> Packets<'a> {
         })
     }
 
-    /// Writes a packet, with its time in ticks if it has a time.
+    /// Writes a packet. If `ticks` is `None`, the packet has no time.
     pub(super) fn write(
         &mut self,
         ticks: Option<u64>,

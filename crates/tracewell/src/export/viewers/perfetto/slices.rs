@@ -135,7 +135,7 @@ fn put_label(event: &mut Message, names: &mut Names, label: &Label<'_>) {
     }
 }
 
-/// Returns the counter value for a number in an event's argument.
+/// Converts the value of an event's argument to the value of a counter.
 pub(super) fn count(event: Event<'_>, index: usize, value: u64) -> Change<'static> {
     let kind = event.kind().args.get(index).map(|argument| argument.kind);
     match kind.map(|kind| event.trace.schema.number_kind(kind)) {

@@ -1,7 +1,8 @@
 //! Types as metadata declares them, before references between fields are resolved. The parsers of
 //! both languages produce this form. Fields that use one type share it.
 //!
-//! `metadata::place` converts these types to the classes of each place at which they are used.
+//! `metadata::place` converts these types to classes. The class of a type can differ between the
+//! places that use the type.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -86,8 +86,8 @@ impl Events {
         }
     }
 
-    /// Returns the address of an identifier. To get the identifier, the recorder removes the lowest
-    /// bits of the address.
+    /// Returns the address of the object with this identifier. To get the identifier, the recorder
+    /// subtracts the base from the address and removes the lowest bits.
     #[inline]
     fn address(&self, id: u32) -> u64 {
         short::address(id, self.base, self.shift)

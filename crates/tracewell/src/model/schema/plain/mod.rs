@@ -114,7 +114,8 @@ fn sections<'de>(text: &'de str, usual: &str) -> Result<(Range<usize>, Vec<Secti
         // A section ends where the next one begins.
         sections.last_mut().map_or(&mut root, |last| &mut last.body).end = start;
         let rest = text.get(start..).unwrap_or_default();
-        // Nearly all headings are this one. Comparing the whole line costs less than parsing it.
+        // Nearly all headings are `usual_heading`. Comparing the whole line costs less than parsing
+        // it.
         if rest.starts_with(&usual_heading) {
             let name = rest.get(2..usual.len() + 2).unwrap_or_default();
             let body = start + usual_heading.len()..text.len();
