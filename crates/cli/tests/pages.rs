@@ -1,6 +1,6 @@
 //! Runs every console block of the README and of `docs/` and compares the output, so that pages
-//! show what the program prints. `console` describes the blocks. The folder of a page contains the
-//! repository's `examples`, and the shipped templates in `templates`.
+//! show what the program prints. `console` describes the blocks. The blocks of a page run in a
+//! folder that contains the repository's `examples`, and the shipped templates in `templates`.
 #![cfg(unix)]
 
 mod console;

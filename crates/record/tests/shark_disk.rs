@@ -1,4 +1,4 @@
-//! Tests writing chunks to files: names, content, and disk failures.
+//! Tests how chunks are written to files: names, content, and disk failures.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};

@@ -76,8 +76,8 @@ fn a_tie_of_the_directions_is_a_clock_that_counts_down() {
     // The first two slots are not compared.
     assert!(tie(&[100, 320]) && tie(&[1, 2, 3, 2, 3, 2]) && tie(&[]));
     assert!(!tie(&[1, 2, 3]) && !tie(&[3, 2, 1]));
-    // A full ring with its oldest event in slot 2. None of the timestamps 30, 40, 10, 20 (in file
-    // order) is compared.
+    // A full ring with its oldest event in slot 2. In file order, the timestamps are 30, 40, 10 and
+    // 20. None of them is compared.
     let facts = Facts { buffer_end: 128, buffer_current: 64, ..facts };
     assert!(is_tie(facts, [10, 20, 30, 40].into_iter()));
 }

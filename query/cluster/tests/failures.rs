@@ -56,7 +56,7 @@ fn a_query_outlives_an_executor_but_not_the_last_one_or_the_scheduler() {
     let expected = printed(&cluster.run("tracewell-query", &LONG));
     assert!(expected.lines().count() > 3, "{expected}");
 
-    // If one of two executors dies, the other does its work again.
+    // If one of two executors dies, the other repeats the work of the dead one.
     let query = start(&cluster, &[0, 1]);
     cluster.executors[0].kill();
     assert_eq!(printed(&query.output()), expected);

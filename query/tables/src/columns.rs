@@ -182,7 +182,7 @@ pub(crate) const FIGURES: &[Column] = &[
         "value_ns",
         F64,
         "ns",
-        "a value in ticks as nanoseconds; null if the clock's rate is unknown or changes",
+        "a value in ticks, converted to nanoseconds; null if the clock's rate is unknown or changes",
     ),
 ];
 

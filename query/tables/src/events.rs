@@ -19,7 +19,7 @@ use crate::values::{Cell, Values};
 pub(crate) struct Events<'a> {
     pub(crate) maker: RowMaker<'a>,
     pub(crate) output: Output<'a>,
-    /// The makers of other threads.
+    /// The row makers that the other threads use.
     pub(crate) others: Vec<RowMaker<'a>>,
 }
 

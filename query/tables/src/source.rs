@@ -59,7 +59,7 @@ pub(crate) struct Known {
     /// Number of bytes of the events; `None` if no function received the progress of the first
     /// reading.
     bytes: Option<u64>,
-    /// Number of passes over the bytes in a reading that needs all names before the first event.
+    /// How many times the bytes are read if all names must be known before the first event.
     passes: u64,
 }
 

@@ -157,7 +157,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok(Dump { number, compressed, memory: chunk.take_memory() })
     }
 
-    /// Returns the memory to a chunk after sending. Pass the new flags if all records were sent, or
+    /// Gives a chunk its memory back after sending. Pass the new flags if all records were sent, or
     /// `None` to leave the chunk unchanged.
     ///
     /// FREE in the new flags empties the chunk, and deselects it if it is the current chunk.

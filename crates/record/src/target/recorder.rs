@@ -486,7 +486,7 @@ fn put(bytes: &mut [u8], at: usize, value: u64) -> usize {
     }
 }
 
-/// Returns the number that follows the newest valid packet of a core.
+/// Returns the number of the packet that comes after the newest valid packet of a core.
 fn next_number(memory: &mut [u8], control: &Control, core: u8) -> u32 {
     let range = control.slots_at(core)..control.slots_at(core + 1);
     let slots = memory.get(range).unwrap_or_default().chunks(usize::from(control.slot));

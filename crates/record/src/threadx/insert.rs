@@ -24,7 +24,8 @@ pub struct Isr {
 }
 
 impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
-    /// Records an event, if tracing is on and one of its classes is not filtered out.
+    /// Records an event if tracing is on and the filter lets at least one of the event's classes
+    /// through.
     ///
     /// Stores `id` unchanged, with the context's core in bits 24-31. `class` is a bit of
     /// [`tracewell_wire::threadx::ids::class`]. Targets with 32-bit words store the low halves of

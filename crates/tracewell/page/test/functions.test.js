@@ -159,7 +159,7 @@ test("the shares of wide pixels of a long row, from stored sums, are those of it
     }
 });
 
-test("texts follow at once after a single movement, and during a long one a few times per second", () => {
+test("texts follow a single movement at once, and follow a long movement a few times per second", () => {
     const pace = new Pace();
     const still = ["selection"];
     assert.equal(pace.isMoving({ from: 0, to: 10 }, still, 0), false);

@@ -33,7 +33,7 @@ impl Range {
         u64::try_from(mean).unwrap_or(u64::MAX)
     }
 
-    /// Returns the sum of all values, or `u64::MAX` if it is larger.
+    /// Returns the sum of all values, or `u64::MAX` if the sum exceeds `u64::MAX`.
     pub fn sum(&self) -> u64 {
         u64::try_from(self.sum).unwrap_or(u64::MAX)
     }

@@ -11,7 +11,7 @@ use crate::model::{Batch, Event, EventIds, Severity, SymbolTable, Trace};
 /// Maximum number of events that one note lists.
 const MAX_LISTED: usize = 10;
 
-/// The files with which a user named events and addresses, and facts that show whether the trace
+/// The files in which a user named events and addresses. Also facts that show whether the trace
 /// uses these names.
 #[derive(Default)]
 pub(super) struct UserNames {

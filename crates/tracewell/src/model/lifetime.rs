@@ -247,8 +247,8 @@ impl Given<'_> {
         }
     }
 
-    /// Removes and returns an object that fits a life. If `first` is true, this is the first such
-    /// object, otherwise the last.
+    /// Removes and returns an object that fits the lifetime `life`. If `first` is true, this is the
+    /// first such object, otherwise the last.
     fn take(&mut self, life: &ObservedLifetime, first: bool) -> Option<ObjectId> {
         let fits = |id: &ObjectId| self.fits(*id, life);
         let mut slots = self.slots.iter();

@@ -138,9 +138,9 @@ impl Lake {
         Err(Failure::damaged(message))
     }
 
-    /// Reads the commits of the log after the last commit, up to the first gap in their numbers.
-    /// Also returns true if there is no gap. There can be a gap if other programs add or delete
-    /// commits at the same time.
+    /// Reads the commits that follow the last one already read, up to the first gap in their
+    /// numbers. Also returns true if there is no gap. There can be a gap if other programs add or
+    /// delete commits at the same time.
     async fn list(&self) -> Result<(Vec<Commit>, bool), Failure> {
         let (place, last) = (&self.place, self.last);
         let mut keys = place.list(&Key::from(FOLDER), Some(&key_of(FOLDER, last))).await?;

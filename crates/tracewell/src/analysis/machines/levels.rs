@@ -347,7 +347,7 @@ impl Level {
         Some(level)
     }
 
-    /// Counts the message that a receive took. `level` is the level of the event.
+    /// Counts the message that a receive call took. `level` is the level of the event.
     #[inline(always)]
     fn serve(&mut self, effect: &Effect, level: u64) {
         if !effect.shows_before {

@@ -53,7 +53,8 @@ pub struct Wanted {
     /// With `distributions`: also collect, for each task and each object, the times for which the
     /// task waits for the object or holds it.
     pub uses: bool,
-    /// Treat time as unknown if tracing was stopped or a filter hid necessary events.
+    /// Treat the time in which tracing was stopped, or in which a filter hid necessary events, as
+    /// unknown.
     pub holes: bool,
 }
 

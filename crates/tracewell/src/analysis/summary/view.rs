@@ -97,7 +97,7 @@ impl<S: RowState> View<'_, S> {
         Ok(())
     }
 
-    /// Adds parts of a segment with these sums.
+    /// Adds parts of a segment; `sums` contains the sums of the segment's parts.
     fn parts_of(&mut self, sums: &Level, number: usize, parts: Range<usize>) -> io::Result<()> {
         for part in parts {
             if self.is_complete {

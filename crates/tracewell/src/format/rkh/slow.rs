@@ -75,8 +75,8 @@ impl Chunk<'_, '_> {
 
     /// Decodes a frame whose checksum, if it has one, is valid.
     ///
-    /// The state changes only if the frame is an event, because one damaged frame in 256 has a
-    /// valid checksum.
+    /// Of 256 damaged frames, about one has a valid checksum by chance. So the state changes only
+    /// if the frame is also an event.
     #[inline]
     fn event(&mut self, frame: Frame<'_>, header: Header) -> Flow {
         let settings = self.state.settings;

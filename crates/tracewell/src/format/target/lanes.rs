@@ -1,5 +1,5 @@
-//! Follows the packets of each core in order: finds gaps in their numbers and restarts of the
-//! target, and merges several cores by time.
+//! Follows the packets of each core in order: finds restarts of the target and gaps in the packet
+//! numbers, and merges several cores by time.
 //!
 //! The decoder delivers the events of a line in order of time. So it delivers the earliest event
 //! only while it holds packets of every core. If a core sends nothing for a long time, the other

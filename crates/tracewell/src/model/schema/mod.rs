@@ -255,9 +255,9 @@ impl Schema {
         self.ids_that_may_mean(meanings).map(|id| self.event(id))
     }
 
-    /// Returns each entry that applies to at least one id for which `is_wanted` returns true. Of
-    /// the ids in a range, tries only the first one and those in `tried`. If `tried` is `None`,
-    /// tries the first 65536 ids of the range.
+    /// Returns each entry that applies to at least one id for which `is_wanted` returns true. For a
+    /// range of ids, tries only the first id and the ids in `tried`. If `tried` is `None`, tries
+    /// the first 65536 ids of the range.
     pub(crate) fn entries_of(
         &self,
         tried: Option<&[u32]>,

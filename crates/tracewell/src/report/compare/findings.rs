@@ -24,8 +24,9 @@ const MIN_DISTANCE: f64 = 0.2;
 /// error of quantiles that are computed from buckets, which is less than 1/128.
 const MIN_CHANGE: f64 = 0.01;
 
-/// Maximum number of runs of a side for which all pairs are compared. With more runs, only adjacent
-/// runs are compared, because the number of pairs grows with the square of the number of runs.
+/// If a side has at most this many runs, all pairs of runs are compared. With more runs, only
+/// adjacent runs are compared, because the number of pairs grows with the square of the number of
+/// runs.
 const MAX_PAIRED: usize = 16;
 
 /// The result of a comparison.

@@ -13,7 +13,7 @@ use crate::text::{TextBuffer, put_name};
 pub struct Named {
     /// The argument as recorded.
     pub argument: u64,
-    /// Key of the thing among the objects of the trace.
+    /// The key of the named object in the trace's list of objects.
     pub key: u64,
     /// Type code of the object.
     pub kind: Option<u32>,

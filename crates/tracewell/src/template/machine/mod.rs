@@ -128,8 +128,8 @@ struct State {
     stack: Vec<read::Value>,
     loops: Vec<i64>,
     calls: Vec<run::Frame>,
-    /// Saved values of macros that the current calls use as parameters. The return from a call
-    /// restores them.
+    /// For each macro that is a parameter of a current call, its value from before the call. The
+    /// return from a call restores them.
     hidden: Vec<(u16, (u64, read::Value))>,
     timers: Timers,
     marks: Marks,

@@ -53,7 +53,7 @@ struct Waiting {
 /// so far, `Err` returns the requested view to the caller.
 type SoFar = Result<(Vec<u8>, u64), View>;
 
-/// The trace while the server runs.
+/// The content that the server shows: the trace and its views.
 #[derive(Debug)]
 pub(super) struct Content {
     pub(super) traces: Traces,
