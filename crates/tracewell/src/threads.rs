@@ -62,24 +62,6 @@ pub(crate) fn on_threads<T: Send>(
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_parts_are_the_whole_range_in_order() {
-        for threads in [1, 2, 3, 7] {
-            for length in [0, 1, 15, 16, 17, 100] {
-                let parts = on_threads(5..5 + length, 16, &Threads::new(threads), |part| part);
-                assert!(parts.len() <= threads, "{threads} threads, length {length}");
-                assert!(parts.iter().rev().skip(1).all(|part| part.len() % 16 == 0));
-                let all: Vec<_> = parts.into_iter().flatten().collect();
-                assert_eq!(all, (5..5 + length).collect::<Vec<_>>());
-            }
-        }
-    }
-}
-
 /// Calls `work` for each number below `count`, and returns the results in order. A thread takes the
 /// next number as soon as it has finished the one before, so the calls need not take equally long.
 pub(crate) fn each_on_threads<T: Send>(
@@ -101,6 +83,19 @@ pub(crate) fn each_on_threads<T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_parts_are_the_whole_range_in_order() {
+        for threads in [1, 2, 3, 7] {
+            for length in [0, 1, 15, 16, 17, 100] {
+                let parts = on_threads(5..5 + length, 16, &Threads::new(threads), |part| part);
+                assert!(parts.len() <= threads, "{threads} threads, length {length}");
+                assert!(parts.iter().rev().skip(1).all(|part| part.len() % 16 == 0));
+                let all: Vec<_> = parts.into_iter().flatten().collect();
+                assert_eq!(all, (5..5 + length).collect::<Vec<_>>());
+            }
+        }
+    }
 
     #[test]
     fn results_are_in_order() {

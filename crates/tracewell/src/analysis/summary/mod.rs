@@ -228,6 +228,7 @@ impl Settled for Parts {
 mod tests {
     use super::level::Classed;
     use super::*;
+    use crate::analysis::tracks::Row;
     use crate::model::Columns;
 
     const TRACES: [&str; 5] = [
