@@ -100,8 +100,8 @@ static inline uint32_t tw_freertos_is_idle(const char *name, const char *idle)
     (TW_IS_MUTEX(queue) ? (((queue)->ucQueueType == 4u) ? 1u : 0u) : (uint32_t)(queue)->uxLength)
 #define TW_QUEUE_KIND(queue) \
     (TW_IS_MUTEX(queue) ? TW_MUTEX : (TW_IS_SEMAPHORE(queue) ? TW_SEMAPHORE : TW_QUEUE))
-/* Records the event for the kind of a queue. Unless the queue is a mutex, the event contains its count
- * before the operation. */
+/* Records the event for a mutex, for a semaphore, or for another queue. Unless the queue is a mutex, the event
+ * contains its count before the operation. */
 #define TW_BY_KIND(queue, mutex, semaphore, other)                                                  \
     do {                                                                                            \
         if (TW_IS_MUTEX(queue)) {                                                                   \

@@ -2,8 +2,9 @@
  * Tracewell's recorder for small targets, in C99: no libc, no allocation.
  *
  * It records events of a kernel and its tasks into a ring in RAM. New packets overwrite the oldest
- * ones. A dump of the memory contains the whole ring; tw_target_read() copies packets to a buffer for
- * a line. The guide docs/target.md shows how to use the recorder and describes every byte.
+ * ones. A dump of the memory contains the whole ring; tw_target_read() copies packets to a buffer,
+ * so that the program can send them. The guide docs/target.md shows how to use the recorder and
+ * describes every byte.
  *
  * Configuration: define these macros for the compiler, or in a file named by TW_TARGET_CONFIG.
  *

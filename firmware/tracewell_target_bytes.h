@@ -51,7 +51,7 @@ TW_CALLED uint32_t size_of(uint32_t value)
     return size;
 }
 
-/* Continues the CRC-16 with a byte. The polynomial has few terms, so shifts need no table. */
+/* Continues the CRC-16 with a byte. The polynomial has few terms, so shifts replace a table. */
 TW_INLINE uint32_t crc(uint32_t sum, uint32_t byte)
 {
     uint32_t x = (sum >> 8) ^ byte;

@@ -6,8 +6,8 @@
  *   tracewell_target_rtt.c           SEGGER RTT, which J-Link, OpenOCD and probe-rs read
  *   tracewell_target_semihosting.c   a file on the host, through the debugger or an emulator
  *
- * tw_send_piece() calls tw_target_read(), which must have only one caller at a time. Therefore, call
- * the functions that send in one task, usually the idle task. Do not call tw_target_read() as well.
+ * tw_send_piece() calls tw_target_read(), which must have only one caller at a time. Therefore,
+ * only one task may send, usually the idle task. Do not call tw_target_read() as well.
  */
 #ifndef TRACEWELL_TARGET_SEND_H
 #define TRACEWELL_TARGET_SEND_H

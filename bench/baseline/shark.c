@@ -1,6 +1,6 @@
-/* A lower bound for the time to read a S.Ha.R.K. file: maps the file, sums the differences of the timestamps, and
- * counts the event codes. Prints nanoseconds, records, the sum, and the number of records with code 0x82. Expects
- * records in order of time, and a little-endian machine. */
+/* Measures a lower bound for the time to read a S.Ha.R.K. file: maps the file, sums the differences of the timestamps,
+ * and counts the event codes. Prints nanoseconds, records, the sum, and the number of records with code 0x82.
+ * Expects records in order of time, and a little-endian machine. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdint.h>

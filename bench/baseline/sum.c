@@ -1,6 +1,6 @@
-/* A lower bound for the time to read a dump: maps the file, sums the differences of the timestamps, and counts the
- * event ids. Prints nanoseconds, events, the sum, and the number of events with id 83. Expects a 32-bit little-endian
- * dump without gaps between its sections, and a little-endian machine. */
+/* Measures a lower bound for the time to read a dump: maps the file, sums the differences of the timestamps, and counts
+ * the event ids. Prints nanoseconds, events, the sum, and the number of events with id 83. Expects a 32-bit
+ * little-endian dump without gaps between its sections, and a little-endian machine. */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Measures the time of an LTTng-UST event with two fields of 32 bits, and the time to read the cycle counter, in
- * nanoseconds. `bench` measures Tracewell's streams in the same way, so both can be compared on one machine. The
- * script `run` compiles this program and runs it within a session. */
+ * nanoseconds. `bench` measures Tracewell's streams in the same way, so the results can be compared
+ * on one machine. The script `run` compiles this program and runs it within a session. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "bench_tp.h"

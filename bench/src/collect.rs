@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// Bytes per second of the target: 100 Mbit/s.
 pub const RATE: f64 = 12.5e6;
 
-/// Time between two writes of the target. The interval is similar to that of a driver that combines
-/// interrupts. A network that delivers single frames has shorter intervals.
+/// Time between two writes of the target. A driver that combines interrupts delivers data at
+/// similar intervals. A network that delivers single frames has shorter intervals.
 const INTERVAL: Duration = Duration::from_millis(1);
 
 /// The cost of one run.
@@ -21,7 +21,7 @@ const INTERVAL: Duration = Duration::from_millis(1);
 pub struct Cost {
     /// Processor time of all threads divided by the elapsed time; 1.0 is one full core.
     pub share: f64,
-    /// Bytes per second that were sent.
+    /// Bytes sent per second.
     pub rate: f64,
     /// Bytes that the program did not save.
     pub dropped: u64,

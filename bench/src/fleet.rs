@@ -1,9 +1,9 @@
-//! Traces of a fleet of simulated devices, for lakes and queries: the system of
-//! `examples/scheduling.trx` with several versions of its firmware. One version has a fault that
-//! makes the control thread late.
+//! Generates the traces of a fleet of simulated devices, for lakes and queries. Each device runs
+//! the system of `examples/scheduling.trx` with one of several versions of its firmware. One
+//! version has a fault that makes the control thread late.
 //!
-//! The number of a device determines its firmware, its run and its trace, so two programs write the
-//! same bytes.
+//! The number of a device determines its firmware, its run and its trace. So all programs that use
+//! this module write the same bytes.
 
 use std::fs;
 use std::io;
@@ -41,8 +41,8 @@ impl Device {
         FIRMWARE[self.number as usize % FIRMWARE.len()]
     }
 
-    /// Returns the number of the run in which the trace was recorded: 1 or 2. Both runs have all
-    /// versions of the firmware.
+    /// Returns the number of the run in which the trace was recorded: 1 or 2. Each run has devices
+    /// with every version of the firmware.
     pub const fn run(&self) -> u32 {
         1 + self.number / FIRMWARE.len() as u32 % 2
     }

@@ -1,9 +1,9 @@
 //! Generates RKH streams of any size, and contains a plain decoder as a baseline.
 //!
-//! The simulated target has eight active objects with ten states each. It posts events to them,
-//! each with one of eight signals. In each state, an event causes one of three transitions. Each
-//! event produces a cluster of seventeen records, from the allocation of a pool block to its
-//! release.
+//! The simulated target has eight active objects with ten states each. It posts events to these
+//! objects. Each event has one of eight signals. In each state, an event causes one of three
+//! transitions. Each event produces a cluster of seventeen records, from the allocation of a pool
+//! block to its release.
 
 use std::collections::HashMap;
 

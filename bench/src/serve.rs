@@ -72,7 +72,8 @@ impl Server {
     /// Returns an error on systems other than Linux.
     pub fn processor_time(&self) -> io::Result<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // The fields after the name of the program: fields 12 and 13 are in ticks of 10 ms.
+        // Of the fields after the program's name, fields 12 and 13 are the processor times in user
+        // and kernel mode, in ticks of 10 ms.
         let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
         let ticks = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok());
         Ok(Duration::from_millis(10 * ticks.sum::<u64>()))

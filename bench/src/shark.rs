@@ -10,7 +10,8 @@ use tracewell_wire::shark::{Record, ids};
 const TASKS: u16 = 10;
 const MUTEX: u32 = 0x0190_2C00;
 
-/// Returns the number of records in a file of `bytes` bytes, at least 32.
+/// Returns the number of records in a file of `bytes` bytes. Returns 32 if the number would be
+/// lower.
 pub fn records_in(bytes: u64) -> u64 {
     (bytes / Record::SIZE as u64).max(32)
 }

@@ -113,9 +113,9 @@ pub fn filtered(stream: &Stream) -> (f64, f64) {
 /// The result of [`flush`].
 #[derive(Clone, Copy, Debug)]
 pub struct Flushed {
-    /// Events per second that were recorded or lost.
+    /// Events recorded or lost per second.
     pub attempted: f64,
-    /// Events per second that were written to the file, measured until the file was closed.
+    /// Events written to the file per second. The time includes closing the file.
     pub stored: f64,
     /// Events in the file.
     pub events: u64,

@@ -40,7 +40,7 @@ const OTHERS: [(u8, &str); 8] = [
     (ids::object::TIMER, "heartbeat"),
 ];
 
-/// Returns the number of events in a dump of `bytes` bytes, at least 1.
+/// Returns the number of events in a dump of `bytes` bytes. Returns 1 if the number would be 0.
 pub fn events_in(bytes: u64, layout: Layout) -> u64 {
     let head = layout.header_size() + 20 * layout.registry_slot_size();
     (bytes.saturating_sub(head as u64) / layout.event_size() as u64).max(1)

@@ -1,7 +1,7 @@
 //! Measures events of the crate `tracing` that a layer records into a stream.
 //!
 //! The time has two parts: `tracing` finds its subscriber and passes the event to the layer, and
-//! the layer records it. A layer that does nothing measures the first part.
+//! the layer records it. A run with a layer that does nothing measures the first part.
 
 use std::io;
 use std::sync::{Arc, Barrier};

@@ -155,7 +155,8 @@ static void dispatch(unsigned signal)
     }
 }
 
-/* Posts an event and gets it. Only targets that are configured for senders record the sender. */
+/* Records that an event is posted and taken from the queue, and dispatches this event. Events have a sender
+ * only if the target is configured to record senders. */
 static void post(unsigned signal, uint32_t sender)
 {
     TW_TRC_BEGIN_AO_SIG(TW_TE_SMA_FIFO, PRIORITY, signal)

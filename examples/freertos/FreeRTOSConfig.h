@@ -32,7 +32,8 @@
 #define xPortPendSVHandler PendSV_Handler
 #define xPortSysTickHandler SysTick_Handler
 
-/* Step 2 of docs/target.md: the recorder needs the kernel's numbers, and defines its trace macros. */
+/* Step 2 of docs/target.md: the recorder needs the numbers that the kernel gives to tasks. The header defines
+ * the kernel's trace macros. */
 #define configUSE_TRACE_FACILITY 1
 #include "tracewell_freertos.h"
 

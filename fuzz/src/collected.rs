@@ -9,9 +9,9 @@ use std::net::SocketAddr;
 use tracewell_collect::{Account, SharedOutput, Tag};
 use tracewell_wire::shark::DatagramHeader;
 
-/// Counts datagrams of two senders and compares the report with counts of all datagrams. Four bytes
-/// define a datagram: its sender and kind, its packet number, its number of records, and the
-/// content of the records.
+/// Passes datagrams of two senders to the collector's counter, and compares the counter's report
+/// with counts computed from all packets. Four bytes define a datagram: its sender and kind, its
+/// packet number, its number of records, and the content of the records.
 pub(crate) fn datagrams(data: &[u8]) {
     let (mut account, mut counts) = (Account::default(), Counts::default());
     for &[kind, number, records, content] in data.as_chunks::<4>().0 {

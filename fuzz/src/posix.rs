@@ -32,8 +32,8 @@ pub fn posix_log(data: &[u8]) {
 
 const GEOMETRY: Geometry = Geometry { packet_words: 32, packets: 4, closed: 2 };
 
-/// Fills the memory of a stream, from the counter of order numbers on, with the words in `data`.
-/// Then reads the stream and writes records to it.
+/// Fills the counters, the packet headers and the packets in the memory of a stream with words from
+/// `data`. Then reads the stream and writes records to it.
 pub fn posix_memory(data: &[u8]) {
     let words: Vec<_> = (0..GEOMETRY.total()).map(|_| AtomicU64::new(0)).collect();
     let pieces = data.as_chunks::<8>().0;

@@ -8,8 +8,9 @@ use tracewell::model::schema::Extension;
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell_wire::systemview::{Form, Packet, TextOrder};
 
-/// Reads any bytes as a stream with several options and as two joined streams, whole and in parts.
-/// Reads each packet, writes it, and checks that it can be read again.
+/// Reads any bytes as a stream, whole and in parts, with several sets of options. Then reads the
+/// bytes as two joined streams. Also reads a packet at the start of the bytes in each form, writes
+/// it, and reads it again.
 pub fn systemview(data: &[u8]) {
     for texts in [TextOrder::HighFirst, TextOrder::LowFirst] {
         for core_in_id in [false, true] {
@@ -38,7 +39,7 @@ fn packet(data: &[u8], form: Form) {
     assert!(packet.length <= data.len() && packet.payload.len() < packet.length);
     let _ = packet.check(form.texts);
     let mut out = vec![0; packet.length + 16];
-    // Numbers may have more bytes than they need, so only the content is equal.
+    // A number may have more bytes than it needs, so the two packets may differ in length.
     if let Some(length) = packet.write(form, &mut out) {
         let again = Packet::read(&out[..length], form).expect("it was written");
         assert_eq!(Packet { length: packet.length, ..again }, packet);
@@ -58,11 +59,11 @@ fn read(settings: &Settings, data: &[u8], piece: usize) -> Tally {
 pub fn systemview_descriptions(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(schema) = to_schema(&text, "fuzz.txt") else { return };
-    // The ids may be above the limit of schema files, which is an error.
     let Ok(file) = Extension::parse(&schema, "fuzz.txt") else {
         panic!("the schema is not valid: {schema}")
     };
     let format = format::by_name("systemview").expect("it is in the list");
+    // This may fail, for example if an id is above the limit of schema files.
     let _ = format.extended((format.schema)(), &[Arc::new(file)]);
 }
 

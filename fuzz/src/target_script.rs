@@ -292,7 +292,7 @@ impl Maker<'_> {
         }
         let step = self.source.byte();
         self.core = (step & 3) % self.geometry.cores;
-        // The counter wraps.
+        // Long steps can make the counter wrap.
         let ticks = match step >> 2 {
             few @ ..60 => u32::from(few),
             long => self.source.bytes(long - 59),
@@ -340,7 +340,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Records an event without a block: an event of the vocabulary, or one without a meaning.
+    /// Adds a call that records an event without a block. The id need not have a meaning.
     fn event(&mut self) {
         let id = self.source.byte() % ids::TEXT;
         assert_ne!(Form::of(id), Form::Block);

@@ -43,7 +43,7 @@ pub fn template_machine(data: &[u8]) {
         let Ok(entry) = Entry::hook(environment, bytes) else { continue };
         let lines = machine.format(&program, &entry, &EventContext::default());
         let printed: usize = lines.iter().map(|(_, line)| line.len()).sum();
-        // The output per event is limited. Only its last string may exceed the limit.
+        // The output per event is limited, but its last string may go beyond the limit.
         assert!(printed <= (1 << 20) + data.len() + 8 * (1 << 16), "{printed}");
     }
 }

@@ -23,7 +23,7 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 class Trace:
-    """A trace. Its tables can be read any number of times; each reads the file again."""
+    """A trace. Its tables can be read any number of times; each time, the file is read again."""
 
     @property
     def info(self) -> dict[str, Any]: ...

@@ -88,7 +88,7 @@ fn build(root: &Path, options: &Options) -> Result<PathBuf, String> {
     Ok(folder.join("tracewell"))
 }
 
-/// Copies everything that the packages contain into a folder.
+/// Puts all files of the packages into a folder.
 fn lay_out(root: &Path, program: &Path, layout: &Path) -> Result<(), String> {
     copy(program, &layout.join("tracewell"), 0o755)?;
     for (from, to) in FILES {

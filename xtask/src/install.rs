@@ -36,7 +36,7 @@ const FILLED_IN: [(&str, &str); 3] = [
 /// Options of `install-c`.
 pub(crate) struct Options {
     prefix: PathBuf,
-    /// Folder that replaces the root folder, for packages.
+    /// Folder in which the prefix is created. It is `/` except for packages.
     destination: PathBuf,
     profile: String,
     target: Option<PathBuf>,

@@ -8,8 +8,8 @@
 //! | `tracewell.wasm` | the crate `tracewell-web` |
 //! | `scheduling.trx` | the sample |
 //!
-//! `html.rs` in `export/page` makes the other pages, which contain the script and the style in the
-//! same file.
+//! `html.rs` in `export/page` makes the other pages. Each of them is a single file that also
+//! contains the script and the style.
 
 use std::fs;
 use std::path::{Path, PathBuf};

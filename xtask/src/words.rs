@@ -86,7 +86,10 @@ fn rust_faults(name: &str, lines: &[Line]) -> Vec<String> {
         let begins = number == 0 || doc(&lines[number - 1]).is_none();
         let Some(opening) = doc(line).filter(|_| begins) else { continue };
         if let Some(word) = OPENINGS.iter().find(|word| opening.starts_with(**word)) {
-            fault(format!("documentation that opens with `{}`: name the thing", word.trim()));
+            fault(format!(
+                "documentation opens with `{}`: begin with the name of the item instead",
+                word.trim()
+            ));
         }
         if opening == "cbindgen:ignore" {
             continue;

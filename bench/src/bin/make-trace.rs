@@ -1,11 +1,9 @@
 //! Generates a large trace. `make-trace SIZE FILE [big] [64]` writes a ThreadX dump, optionally for
 //! a target that is big-endian or has 64-bit words. `make-trace SIZE FILE
 //! rkh|shark|systemview|native` writes an RKH stream, a S.Ha.R.K. file, a SystemView stream, or a
-//! log of a native stream.
-//! `make-trace SIZE FOLDER ctf [4]` writes a CTF trace with one stream or with four streams. SIZE
-//! is a number such as 1GiB.
-//! Two runs write the same bytes, except for logs, because the program records a log during the
-//! run.
+//! log of a native stream. `make-trace SIZE FOLDER ctf [4]` writes a CTF trace with one stream or
+//! with four streams. SIZE is a number such as 1GiB. Two runs write the same bytes. Only logs
+//! differ, because they contain the times of the run.
 #![forbid(unsafe_code)]
 
 use std::fs::File;

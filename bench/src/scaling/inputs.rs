@@ -1,4 +1,4 @@
-//! The inputs of the scaling table, one function each.
+//! Creates the inputs of the scaling table. Each row of the table has its own function.
 
 use std::ffi::OsString;
 use std::fs::File;

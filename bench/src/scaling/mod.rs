@@ -1,11 +1,11 @@
 //! Measures the growth of a command's cost with its input.
 //!
-//! Each [`Series`] creates an input at 1, 2, 4 and 8 times its size, and specifies the command that
-//! reads it. All parts of the input grow together. A command of linear cost takes 8 times as long
-//! at size 8, and a command of quadratic cost takes 64 times as long. The result of a series is the
-//! cost per unit at size 8 divided by the cost per unit at size 1: 1.0 is linear, 8 is quadratic.
-//! This module measures whole commands and uses the fastest of several rounds. `inputs` creates the
-//! inputs.
+//! Each [`Series`] creates an input in four sizes, which are 1, 2, 4 and 8 times the smallest size,
+//! and specifies the command that reads it. All parts of the input grow together. A command of
+//! linear cost takes 8 times as long at size 8, and a command of quadratic cost takes 64 times as
+//! long. The result of a series is the cost per unit at size 8 divided by the cost per unit at size
+//! 1: 1.0 is linear, 8 is quadratic. This module measures whole commands and uses the fastest of
+//! several rounds. `inputs` creates the inputs.
 
 mod inputs;
 
@@ -93,7 +93,7 @@ fn run(program: &Path, arguments: &[OsString]) -> Result<f64> {
     }
 }
 
-/// Returns the arguments of a command followed by a file.
+/// Returns the arguments, followed by the path of the file.
 fn on(arguments: &[&str], file: PathBuf) -> Vec<OsString> {
     arguments.iter().map(OsString::from).chain([file.into_os_string()]).collect()
 }

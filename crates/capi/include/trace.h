@@ -240,7 +240,7 @@ int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int ho
  * posix_trace_event records an event into all running streams that trace the caller. It never fails, and
  * ignores an event with an undefined id. It may be called in a signal handler. */
 void posix_trace_event(trace_event_id_t event_id, const void *_TRACE_RESTRICT data_ptr, size_t data_len);
-/* Store the id of an event name in this process (eventid_open), or in the processes that a stream traces
+/* Store the id that an event name has in this process (eventid_open), or in the processes that a stream traces
  * (trid_eventid_open). If the name is new, the call defines the event type. If all ids are in use, the result
  * is the unnamed type. ENAMETOOLONG: the name is longer than TRACE_EVENT_NAME_MAX. */
 int posix_trace_eventid_open(const char *_TRACE_RESTRICT event_name,

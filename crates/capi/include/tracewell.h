@@ -56,7 +56,7 @@
 #define TW_DISCARDBUFS 536870912
 
 /*
- The call succeeded; errors are negative.
+ The call succeeded.
  */
 #define TW_OK 0
 
@@ -361,12 +361,13 @@
 #define TW_RKH_SIGNAL 8
 
 /*
- Names an event pool: in 3.x by its number, from 0; in earlier versions by its address.
+ Names an event pool. In versions 3.x, `key` is the pool's number, counted from 0; in earlier
+ versions, it is the pool's address.
  */
 #define TW_RKH_EVENT_POOL 9
 
 /*
- Names a user event by its number, from 0.
+ Names a user event by its number, counted from 0.
  */
 #define TW_RKH_USER_EVENT 10
 
@@ -538,7 +539,8 @@ typedef struct tw_clock {
  */
 typedef struct tw_aix_machine {
   /*
-   Nanoseconds = ticks * multiplier / divisor. If both are 0, a tick is a nanosecond.
+   Nanoseconds = ticks * multiplier / divisor. If multiplier and divisor are 0, a tick is a
+   nanosecond.
    */
   uint64_t multiplier;
   /*
@@ -620,7 +622,7 @@ typedef struct tw_aix_options {
    */
   size_t id_count;
   /*
-   0 to record all events, TW_ONLY, or TW_EXCEPT.
+   The events to record: 0 for all, TW_ONLY for those in `ids`, TW_EXCEPT for all others.
    */
   uint8_t list;
   /*
@@ -658,7 +660,8 @@ typedef struct tw_aix_chunk {
    */
   size_t length;
   /*
-   1 if the log has reached its maximum size: truncate it to its header first.
+   1 if the log has reached its maximum size. Then truncate the log to its header before you
+   write the bytes.
    */
   int starts_over;
 } tw_aix_chunk;
@@ -741,26 +744,23 @@ typedef struct tw_rkh_settings {
    */
   uint8_t signal;
   /*
-   Size of the field for the size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
+   Size of the field that contains the size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
    */
   uint8_t event_size;
   /*
-   Size of the field for a number of memory blocks
-   (`RKH_CFG_MP_SIZEOF_NBLOCK`).
+   Size of the field that contains a number of memory blocks (`RKH_CFG_MP_SIZEOF_NBLOCK`).
    */
   uint8_t block_count;
   /*
-   Size of the field for the size of a memory block
-   (`RKH_CFG_MP_SIZEOF_BSIZE`).
+   Size of the field that contains the size of a memory block (`RKH_CFG_MP_SIZEOF_BSIZE`).
    */
   uint8_t block_size;
   /*
-   Size of the field for a number of queue elements
-   (`RKH_CFG_QUE_SIZEOF_NELEM`).
+   Size of the field that contains a number of queue elements (`RKH_CFG_QUE_SIZEOF_NELEM`).
    */
   uint8_t queue_count;
   /*
-   Size of the field for a number of timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
+   Size of the field that contains a number of timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
    */
   uint8_t timer_ticks;
   /*
@@ -776,17 +776,18 @@ typedef struct tw_rkh_settings {
    */
   uint8_t pool_low_water;
   /*
-   Maximum number of event pools, up to 15 (`RKH_CFG_FWK_MAX_EVT_POOL`).
+   Maximum number of event pools (`RKH_CFG_FWK_MAX_EVT_POOL`). Numbers above 15 are recorded as
+   15.
    */
   uint8_t max_pools;
   /*
-   The compiled-in filters: bits of TW_RKH_FILTER_EVENTS, _OBJECTS, _SIGNALS. With 0, no filter
-   exists and all compiled-in records are recorded.
+   The compiled-in filters: any combination of TW_RKH_FILTER_EVENTS, TW_RKH_FILTER_OBJECTS and
+   TW_RKH_FILTER_SIGNALS. With 0, no filter exists and all compiled-in records are recorded.
    */
   uint8_t filters;
   /*
    0 for the framework's buffer, which drops its oldest bytes when it is full; 1 for a buffer
-   that drops whole new records.
+   that drops each record that does not fit.
    */
   uint8_t whole_records;
   /*
@@ -794,8 +795,8 @@ typedef struct tw_rkh_settings {
    */
   uint16_t version;
   /*
-   The compiled-in records: bits of TW_RKH_ALL_GROUPS, _USER_TRACE, _ASSERT, or bits of single
-   groups.
+   The compiled-in records: any combination of TW_RKH_USER_TRACE, TW_RKH_ASSERT,
+   TW_RKH_ALL_GROUPS and the bits of single groups, such as TW_RKH_SM.
    */
   uint32_t compiled;
   /*
@@ -929,8 +930,8 @@ typedef struct tw_shark_areas {
    */
   uint32_t normal;
   /*
-   Bytes for essential records, without which a decoder cannot read other records: 0, or at
-   least 32.
+   Bytes for essential records that the normal area cannot hold: 0, or at least 32. A decoder
+   needs essential records to interpret the others.
    */
   uint32_t emergency;
   /*
@@ -1060,7 +1061,7 @@ typedef struct tw_stream_status {
 
 #if defined(TRACEWELL_HOSTED)
 /*
- An event type in a stream, from `tw_define`. It may be copied freely.
+ An event type that `tw_define` defined in a stream. It may be copied freely.
  */
 typedef struct tw_event {
   /*
@@ -1089,7 +1090,8 @@ typedef struct tw_threadx {
  */
 typedef struct tw_threadx_layout {
   /*
-   Address of the image in the target, for the header; 0 for its real address.
+   Address of the image in the target; 0 selects the real address. The header contains this
+   address.
    */
   uint64_t base_address;
   /*
@@ -1160,7 +1162,7 @@ typedef struct tw_threadx_context {
    */
   uint8_t kind;
   /*
-   Number of the recording core, from 0.
+   Number of the recording core, counted from 0.
    */
   uint8_t core;
 } tw_threadx_context;
@@ -1226,7 +1228,7 @@ int tw_aix_init(struct tw_aix *trace,
  Records a 32-bit event on channel 0 (`trchook`). The entry contains 0, 1 or 5 of the words,
  depending on the type in the hook word.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF, TW_EXCLUDED, TW_MISSED, TW_INVALID
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF, TW_EXCLUDED, TW_MISSED; TW_INVALID
  if the hook word has no valid type. Safe in a signal handler or interrupt if no other call on
  this trace can be in progress.
  */
@@ -1312,8 +1314,8 @@ int tw_trcgent(struct tw_aix *trace,
 
  # Safety
  * `buffer` must point to `size` bytes that are not used for anything else until `tw_aix_finish`.
- * The command must be null or null-terminated, and `ids` must point to `id_count` numbers. Both
-   must stay valid until `tw_aix_finish`.
+ * The command must be null or null-terminated, and `ids` must point to `id_count` numbers. The
+   command and the ids must stay valid until `tw_aix_finish`.
  */
 int tw_trcstart(struct tw_aix *trace,
                 const struct tw_aix_context *context,
@@ -1325,7 +1327,7 @@ int tw_trcstart(struct tw_aix *trace,
 /*
  Switches a channel on (`trcon`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if the channel is not started or
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_OFF if the channel is not started or
  has stopped. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_trcon(struct tw_aix *trace, const struct tw_aix_context *context, uint32_t channel);
@@ -1342,17 +1344,17 @@ int tw_trcoff(struct tw_aix *trace, const struct tw_aix_context *context, uint32
  or TW_DISCARDBUFS may be added to `channel`.
 
  Ownership: the channel owns the buffer until `tw_aix_finish`. Errors: TW_NULL,
- TW_NOT_INITIALISED, TW_OFF if the channel is not started, TW_INVALID if both flags are given.
+ TW_NOT_INITIALISED; TW_OFF if the channel is not started; TW_INVALID if both flags are given.
  With TW_SERIAL, the call fails with TW_DRAINING until everything is drained: drain, and call
  again. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_trcstop(struct tw_aix *trace, const struct tw_aix_context *context, uint32_t channel);
 
 /*
- Stores the header of a channel's log and its length.
+ Stores the header of a channel's log, and the length of this header.
 
- Ownership: the caller keeps `buffer`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if the channel
- is not started, TW_TOO_SMALL if the header does not fit (1024 bytes suffice unless strings are
+ Ownership: the caller keeps `buffer`. Errors: TW_NULL, TW_NOT_INITIALISED; TW_OFF if the channel
+ is not started; TW_TOO_SMALL if the header does not fit (1024 bytes suffice unless strings are
  long). Safe in an interrupt if no other call on this trace can be in progress.
 
  # Safety
@@ -1386,16 +1388,16 @@ int tw_aix_drained(struct tw_aix *trace, uint32_t channel);
 /*
  Finishes a stopped and drained channel, and frees its number.
 
- Ownership: the buffer belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF
- if the channel is not started, TW_RUNNING, TW_DRAINING. Safe in an interrupt if no other call on
- this trace can be in progress.
+ Ownership: the buffer belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED,
+ TW_RUNNING, TW_DRAINING; TW_OFF if the channel is not started. Safe in an interrupt if no other
+ call on this trace can be in progress.
  */
 int tw_aix_finish(struct tw_aix *trace, uint32_t channel);
 
 /*
  Stores the counts of a channel.
 
- Ownership: the caller keeps `counts`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if the channel
+ Ownership: the caller keeps `counts`. Errors: TW_NULL, TW_NOT_INITIALISED; TW_OFF if the channel
  is not started. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_aix_count(struct tw_aix *trace, uint32_t channel, struct tw_aix_counts *counts);
@@ -1460,8 +1462,8 @@ int tw_log_to(tw_sink sink, void *context, struct tw_log **log);
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Moves new records from a stream to the log. `events` receives their number and may be null. A
- log belongs to one stream, and a stream has one log at a time.
+ Moves new records from a stream to the log. `events` receives the number of events in these
+ records, and may be null. A log belongs to one stream, and a stream has one log at a time.
 
  Ownership: none. Errors: TW_NULL, or an error of the destination; no record is lost, and the
  next call continues. Not for signal handlers.
@@ -1495,7 +1497,7 @@ int tw_rkh_usual(struct tw_rkh_settings *settings);
  its records. `signals` holds one bit per signal; it may be null if signal filters are not
  compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use and
  need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
- copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an interrupt.
+ copied. Errors: TW_NULL; TW_INVALID for an unknown size or dialect. Safe in an interrupt.
 
  # Safety
  * `memory` must point to `size` bytes and `signals` to `signals_size` bytes, and nothing else
@@ -1512,28 +1514,28 @@ int tw_rkh_init(struct tw_rkh *trace,
 
 /*
  Clears the buffer and starts a stream with a flag byte and the configuration record, which has
- the sequence number 0 (`rkh_trc_init`, `RKH_TRC_SEND_CFG`). The filters do not change. Send the
- bytes after this call.
+ the sequence number 0 (`rkh_trc_init`, `RKH_TRC_SEND_CFG`). The filters do not change. After
+ this call, send the bytes in the buffer.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED if the buffer is too small. Safe
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_MISSED if the buffer is too small. Safe
  in an interrupt if no other call can be in progress.
  */
 int tw_rkh_open(struct tw_rkh *trace);
 
 /*
- Records the configuration again. Decoders discard all names at this record.
+ Records the configuration again. A decoder that reads this record discards all names.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID in dialects without such a
- record, TW_MISSED. Safe in an interrupt if no other call can be in progress.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED; TW_INVALID in dialects without
+ such a record. Safe in an interrupt if no other call can be in progress.
  */
 int tw_rkh_configuration(struct tw_rkh *trace);
 
 /*
  Removes up to `most` of the oldest bytes, and stores their location (`rkh_trc_get_block`).
 
- The bytes of a block are contiguous in memory, so one block may not contain all waiting bytes:
- call again until the result is TW_NOTHING. Ownership: the bytes do not change until the next
- record. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if the buffer is empty. Safe in an
+ A block is contiguous in memory, so it can be shorter than `most` although more bytes are
+ waiting. Call again until the result is TW_NOTHING. Ownership: the bytes do not change until the
+ next record. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if the buffer is empty. Safe in an
  interrupt if no other call can be in progress.
  */
 int tw_rkh_get_block(struct tw_rkh *trace, size_t most, struct tw_rkh_block *block);
@@ -1542,7 +1544,7 @@ int tw_rkh_get_block(struct tw_rkh *trace, size_t most, struct tw_rkh_block *blo
  Moves up to `size` bytes to `out`, and stores their number in `count`
  (`rkh_trc_getWholeBlock`).
 
- Ownership: the caller keeps `out`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if the buffer
+ Ownership: the caller keeps `out`. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if the buffer
  is empty. Safe in an interrupt if no other call can be in progress.
 
  # Safety
@@ -1562,8 +1564,8 @@ int tw_rkh_get_status(struct tw_rkh *trace, struct tw_rkh_status *status);
  Switches the filter of a group, but not the filters of its events; TW_RKH_ALL selects all groups
  (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown group. Safe
- in an interrupt if no other call can be in progress.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for an unknown group. Safe in
+ an interrupt if no other call can be in progress.
  */
 int tw_rkh_filter_group(struct tw_rkh *trace, uint32_t group, uint8_t on_or_off);
 
@@ -1571,8 +1573,8 @@ int tw_rkh_filter_group(struct tw_rkh *trace, uint32_t group, uint8_t on_or_off)
  Switches the filter of a group and those of all its events (`RKH_FILTER_ON_GROUP_ALL_EVENTS`,
  `RKH_FILTER_OFF_GROUP_ALL_EVENTS`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown group. Safe
- in an interrupt if no other call can be in progress.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for an unknown group. Safe in
+ an interrupt if no other call can be in progress.
  */
 int tw_rkh_filter_group_all_events(struct tw_rkh *trace, uint8_t group, uint8_t on_or_off);
 
@@ -1581,8 +1583,8 @@ int tw_rkh_filter_group_all_events(struct tw_rkh *trace, uint8_t group, uint8_t 
  event's group. TW_RKH_ALL selects all groups and events (`RKH_FILTER_ON_EVENT`,
  `RKH_FILTER_OFF_EVENT`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown event. Safe
- in an interrupt if no other call can be in progress.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for an unknown event. Safe in
+ an interrupt if no other call can be in progress.
  */
 int tw_rkh_filter_event(struct tw_rkh *trace, uint32_t code, uint8_t on_or_off);
 
@@ -1590,8 +1592,8 @@ int tw_rkh_filter_event(struct tw_rkh *trace, uint32_t code, uint8_t on_or_off);
  Switches the filter of the active object whose priority is given (0 to 63); TW_RKH_ALL selects
  all (`RKH_FILTER_ON_SMA`, `RKH_FILTER_OFF_SMA`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for 64 and more. Safe in an
- interrupt if no other call can be in progress.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for a priority above 63. Safe
+ in an interrupt if no other call can be in progress.
  */
 int tw_rkh_filter_object(struct tw_rkh *trace, uint32_t priority, uint8_t on_or_off);
 
@@ -1599,7 +1601,7 @@ int tw_rkh_filter_object(struct tw_rkh *trace, uint32_t priority, uint8_t on_or_
  Switches the filter of a signal; TW_RKH_ALL selects all (`RKH_FILTER_ON_SIGNAL`,
  `RKH_FILTER_OFF_SIGNAL`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for a signal outside the table
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for a signal outside the table
  passed to `tw_rkh_init`. Safe in an interrupt if no other call can be in progress.
  */
 int tw_rkh_filter_signal(struct tw_rkh *trace, uint32_t signal, uint8_t on_or_off);
@@ -1610,8 +1612,8 @@ int tw_rkh_filter_signal(struct tw_rkh *trace, uint32_t signal, uint8_t on_or_of
 
  The filters use `priority` (the priority of the record's active object, or TW_RKH_NO_OBJECT) and
  `signal` (the record's signal, or TW_RKH_NO_SIGNAL). A record that is still open is aborted.
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED if a filter suppresses the
- record, TW_OFF if the record is not compiled in, TW_INVALID if the dialect has no such event.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_EXCLUDED if a filter suppresses the
+ record; TW_OFF if the record is not compiled in; TW_INVALID if the dialect has no such event.
  After an error no record is open, and all calls up to and including `tw_rkh_end` have no effect.
  Safe in an interrupt if no other call can be in progress.
  */
@@ -1621,7 +1623,7 @@ int tw_rkh_begin(struct tw_rkh *trace, uint8_t code, int32_t priority, int64_t s
  Writes the next argument, a number or an address. High bits that do not fit are dropped. Pass
  all arguments: the call ignores an argument that the settings omit.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no record is open.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if no record is open.
  `tw_rkh_end` reports an argument that the event does not have. Safe in an interrupt if no other
  call can be in progress.
  */
@@ -1639,8 +1641,8 @@ int tw_rkh_arg(struct tw_rkh *trace, uint32_t value);
 int tw_rkh_text(struct tw_rkh *trace, const char *value);
 
 /*
- Writes bytes of the last argument of a record whose format the program defines. Such records are
- user events before 2.3, and expectations of unit tests.
+ Writes bytes of an argument whose format the program defines. Only user events (in versions of
+ RKH before 2.3) and expectations of unit tests have such an argument. It is always the last one.
 
  Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call
  can be in progress.
@@ -1653,10 +1655,10 @@ int tw_rkh_bytes(struct tw_rkh *trace, const void *bytes, size_t length);
 /*
  Ends a record (`RKH_TRC_END`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no record is open, TW_MISSED
- if the buffer dropped the record, TW_INVALID if the arguments did not match the event: the
- record is aborted, and decoders count it as lost if the framework's buffer is used. Safe in an
- interrupt if no other call can be in progress.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if no record is open; TW_MISSED
+ if the buffer dropped the record; TW_INVALID if the arguments did not match the event. After
+ TW_INVALID, the record is aborted; with the framework's buffer, decoders count it as lost. Safe
+ in an interrupt if no other call can be in progress.
  */
 int tw_rkh_end(struct tw_rkh *trace);
 
@@ -1686,7 +1688,8 @@ int tw_rkh_record(struct tw_rkh *trace,
 int tw_rkh_begin_user(struct tw_rkh *trace, uint8_t number);
 
 /*
- Writes the next item of a user event: one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ, _FUN, _SIG.
+ Writes the next item of a user event. `item_type` is one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ,
+ TW_RKH_FUN or TW_RKH_SIG.
 
  `width` is the minimum number of characters to print, 0 to 15; it has no effect on addresses and
  signals. Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an
@@ -1717,11 +1720,11 @@ int tw_rkh_item_text(struct tw_rkh *trace, const char *value);
 int tw_rkh_item_memory(struct tw_rkh *trace, const void *bytes, uint8_t length);
 
 /*
- Records a name for an address or a number (`RKH_TR_FWK_...`): `kind` is TW_RKH_OBJECT to
+ Records a name for an address or a number (`RKH_TR_FWK_...`). `kind` is one of TW_RKH_OBJECT to
  TW_RKH_USER_EVENT. Filters do not apply. Send the bytes before the buffer fills up.
 
  `owner` is the active object to which a state belongs; it has no effect on other kinds.
- Ownership: the name is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED, TW_INVALID if the
+ Ownership: the name is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED; TW_INVALID if the
  dialect has no record for this kind. Safe in an interrupt if no other call can be in progress.
 
  # Safety
@@ -1735,11 +1738,12 @@ int tw_rkh_symbol(struct tw_rkh *trace,
 
 /*
  Records a failed assertion (`RKH_TR_FWK_ASSERT`): the module's name without `.c`, and the line.
- The filters of group and event apply. Send the bytes before the program stops.
+ The filter of the event and the filter of its group apply. Send the bytes before the program
+ stops.
 
  Ownership: the string is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED, TW_OFF,
- TW_MISSED, TW_INVALID before dialect 2.3. Safe in an interrupt if no other call can be in
- progress.
+ TW_MISSED; TW_INVALID in dialects older than 2.3. Safe in an interrupt if no other call can be
+ in progress.
 
  # Safety
  * `module` must be null or null-terminated.
@@ -1760,7 +1764,7 @@ int tw_shark_init(struct tw_shark *trace, const struct tw_clock *clock);
 /*
  Switches recording on (`FTrace_enable`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no chunk is selected. Safe
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if no chunk is selected. Safe
  in an interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_enable(struct tw_shark *trace);
@@ -1779,11 +1783,11 @@ int tw_shark_disable(struct tw_shark *trace);
 
  At the end of a chunk, the chunk's mode determines the next step: recording continues at the
  start of the chunk, continues in the linked chunk, or stops. If the chunk is full, essential
- events are stored in its emergency area. `tw_shark_get_status` reports how many events were not
- stored for each cause.
+ events are stored in its emergency area. For each cause, `tw_shark_get_status` reports the
+ number of events that were not stored.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF, TW_EXCLUDED if the family is
- hidden, TW_MISSED if no chunk has space, TW_NOTHING for the command if no chunk is linked,
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF; TW_EXCLUDED if the family is
+ hidden; TW_MISSED if no chunk has space; TW_NOTHING for the command if no chunk is linked;
  TW_INVALID for code 0. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_log(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t par2);
@@ -1798,7 +1802,7 @@ int tw_shark_log(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t p
 int tw_shark_log_fast(struct tw_shark *trace, uint8_t code, uint16_t par1, uint32_t par2);
 
 /*
- Marks the current chunk as full and continues in its successor, regardless of its mode
+ Marks the current chunk as full, whatever its mode is, and continues in the chunk linked to it
  (`FTrace_EVT_next_chunk`). No record is stored.
 
  Ownership, errors and safety are as for `tw_shark_log`.
@@ -1809,7 +1813,7 @@ int tw_shark_next_chunk(struct tw_shark *trace);
  Hides a family (`status` other than 0) or shows it again (`FTrace_set_filter`), and logs the
  change if tracing is on. Only the low four bits of `family` are used.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for family 15, which holds
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for family 15, which holds
  commands; TW_MISSED if the filter is set but there was no space for the record. Safe in an
  interrupt if no other call on this trace can be in progress.
  */
@@ -1831,8 +1835,8 @@ int tw_shark_get_status(struct tw_shark *trace, struct tw_shark_status *status);
  can be neither selected nor linked.
 
  Ownership: the trace owns the memory until `tw_shark_chunk_delete`. Errors: TW_NULL,
- TW_NOT_INITIALISED, TW_INVALID for sizes or flags, TW_TOO_SMALL, TW_NONE_FREE. Safe in an
- interrupt if no other call on this trace can be in progress.
+ TW_NOT_INITIALISED, TW_TOO_SMALL, TW_NONE_FREE; TW_INVALID for invalid sizes or flags. Safe in
+ an interrupt if no other call on this trace can be in progress.
 
  # Safety
  * `memory` must point to `size` bytes that are not used for anything else until the chunk is
@@ -1849,9 +1853,9 @@ int tw_shark_chunk_create(struct tw_shark *trace,
  Deletes a chunk (`FTrace_chunk_delete`) and stores the location of its memory, which still holds
  the records. If the chunk has TW_NODEL, stores null and does nothing.
 
- Ownership: the memory belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED,
- TW_NOTHING if there is no such chunk, TW_IN_USE while it is recording, is the target of a link,
- or is being sent. Safe in an interrupt if no other call on this trace can be in progress.
+ Ownership: the memory belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED;
+ TW_NOTHING if there is no such chunk; TW_IN_USE while the chunk is recording, is the target of a
+ link, or is being sent. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_chunk_delete(struct tw_shark *trace, uint8_t number, void **memory);
 
@@ -1859,8 +1863,8 @@ int tw_shark_chunk_delete(struct tw_shark *trace, uint8_t number, void **memory)
  Replaces a chunk's flags (`FTrace_set_chunk_flags`), except for TW_BUSY and TW_COMPR. If
  TW_FREE was not set before, setting it clears the chunk.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags,
- TW_IN_USE. Safe in an interrupt if no other call on this trace can be in progress.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE; TW_INVALID for
+ invalid flags. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_set_chunk_flags(struct tw_shark *trace, uint8_t number, uint8_t flags);
 
@@ -1875,7 +1879,7 @@ int tw_shark_get_chunk_flags(struct tw_shark *trace, uint8_t number, uint8_t *fl
 /*
  Selects a free chunk for recording (`FTrace_actual_chunk_select`) and clears its TW_FREE flag.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_NOT_FREE, TW_IN_USE while
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_NOT_FREE; TW_IN_USE while
  the chunk is being sent. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_chunk_select(struct tw_shark *trace, uint8_t number);
@@ -1920,7 +1924,7 @@ int tw_shark_get_chunk_table(struct tw_shark *trace,
  read the image if it is saved as a file.
 
  Ownership: the trace owns the bytes, and the next call may change them. Errors: TW_NULL,
- TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE while the chunk is being sent. Safe in an interrupt if
+ TW_NOT_INITIALISED, TW_NOTHING; TW_IN_USE while the chunk is being sent. Safe in an interrupt if
  no other call on this trace can be in progress.
  */
 int tw_shark_image(struct tw_shark *trace, uint8_t number, const void **bytes, size_t *length);
@@ -1935,14 +1939,14 @@ int tw_shark_compressed_size(struct tw_shark *trace, uint8_t number, size_t *siz
 
 /*
  Compresses a chunk into other memory (`FTrace_compress_chunk`) and stores the location of its
- former memory. The chunk keeps its number and content, and receives `new_flags` with TW_COMPR
- and without TW_FREE. The time is proportional to the chunk's size.
+ former memory. The chunk keeps its number and content. Its flags become `new_flags`, with
+ TW_COMPR added and TW_FREE removed. The time is proportional to the chunk's size.
 
  Ownership: the trace owns `memory` until the chunk is deleted; `*before` belongs to the caller
- again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_TOO_SMALL,
- TW_NOT_FREE if it is already compressed, TW_IN_USE while it is recording, is the target of a
- link, or is being sent. After an error the chunk is unchanged. Safe in an interrupt if no other
- call on this trace can be in progress.
+ again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_TOO_SMALL; TW_INVALID for invalid
+ flags; TW_NOT_FREE if the chunk is already compressed; TW_IN_USE while the chunk is recording,
+ is the target of a link, or is being sent. After an error the chunk is unchanged. Safe in an
+ interrupt if no other call on this trace can be in progress.
 
  # Safety
  * `memory` must point to `size` bytes that are not used for anything else until the chunk is
@@ -1962,8 +1966,8 @@ int tw_shark_compress_chunk(struct tw_shark *trace,
  `1NAME`, and so on. A file appears when it is complete. `file` itself is not written.
 
  Ownership: the caller owns `*sender` and passes it to `tw_shark_sender_close`; it is null after
- an error. Errors: TW_NULL, TW_INVALID if the name is unsuitable or too long, or an error of the
- system. Not for signal handlers.
+ an error. Errors: TW_NULL, or an error of the system; TW_INVALID if the name is unsuitable or
+ too long. Not for signal handlers.
 
  # Safety
  * `file` must be null-terminated.
@@ -1979,8 +1983,8 @@ int tw_shark_disk_writer(const char *file, struct tw_shark_sender **sender);
 
  Datagrams are not acknowledged: success means only that the system accepted them.
 
- Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, TW_INVALID for an invalid address, or
- those of the system. Not for signal handlers.
+ Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, or an error of the system; TW_INVALID for
+ an invalid address. Not for signal handlers.
 
  # Safety
  * `local` and `target` must be null-terminated.
@@ -2018,8 +2022,8 @@ void tw_shark_sender_close(struct tw_shark_sender *sender);
  No other function may use the trace in the meantime. For slow senders use `tw_shark_begin_send`,
  `tw_shark_send` and `tw_shark_end_send`.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags,
- TW_IN_USE if the chunk is being sent or is the target of a link, or an error of the sender.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, or an error of the sender;
+ TW_INVALID for invalid flags; TW_IN_USE if the chunk is being sent or is the target of a link.
  After an error the chunk is unchanged and can be sent again. Not for signal handlers.
  */
 int tw_shark_send_chunk(struct tw_shark *trace,
@@ -2043,8 +2047,8 @@ int tw_shark_begin_send(struct tw_shark *trace, uint8_t number, struct tw_shark_
 /*
  Sends the copied records. Does not use the trace.
 
- Ownership: none. Errors: TW_NULL, or an error of the sender. After an error, send again, or end
- with `sent` 0. Not for signal handlers.
+ Ownership: none. Errors: TW_NULL, or an error of the sender. After an error, call this function
+ again, or call `tw_shark_end_send` with `sent` 0. Not for signal handlers.
  */
 int tw_shark_send(struct tw_shark_sender *sender, const struct tw_shark_dump *dump);
 #endif
@@ -2054,9 +2058,9 @@ int tw_shark_send(struct tw_shark_sender *sender, const struct tw_shark_dump *du
  Returns a chunk to its trace. If `sent` is 1, the chunk was sent and gets the new flags. If
  `sent` is 0, the chunk is unchanged.
 
- Ownership: the dump is freed, even after an error. Errors: TW_NULL, TW_NOT_INITIALISED,
- TW_INVALID for flags (the chunk is unchanged) or for the dump of another trace (its chunk stays
- busy). Not for signal handlers.
+ Ownership: the dump is freed, even after an error. Errors: TW_NULL, TW_NOT_INITIALISED;
+ TW_INVALID for invalid flags (the chunk is unchanged) or for the dump of another trace (the
+ dumped chunk stays busy). Not for signal handlers.
  */
 int tw_shark_end_send(struct tw_shark *trace,
                       struct tw_shark_dump *dump,
@@ -2070,8 +2074,8 @@ int tw_shark_end_send(struct tw_shark *trace,
  is null. `options` may be null for the defaults.
 
  Ownership: the caller owns `*stream` and passes it to `tw_stream_close`; it is null after an
- error. The file is kept when the stream is closed. Errors: TW_NULL, TW_INVALID, TW_TOO_SMALL,
- TW_NONE_FREE if the process already has 16 streams, or an error of the system (EEXIST). Not for
+ error. The file is kept when the stream is closed. Errors: TW_NULL, TW_INVALID, TW_TOO_SMALL, or
+ an error of the system (EEXIST); TW_NONE_FREE if the process already has 16 streams. Not for
  signal handlers.
 
  # Safety
@@ -2086,8 +2090,8 @@ int tw_stream_create(const char *file,
 /*
  Opens a stream that another process created in a file.
 
- Ownership: as `tw_stream_create`. Errors: TW_NULL, TW_INVALID if the file is not a stream,
- TW_NONE_FREE, or an error of the system. Not for signal handlers.
+ Ownership: as `tw_stream_create`. Errors: TW_NULL, TW_NONE_FREE, or an error of the system;
+ TW_INVALID if the file is not a stream. Not for signal handlers.
 
  # Safety
  * `file` must be null-terminated.
@@ -2098,12 +2102,12 @@ int tw_stream_open(const char *file, struct tw_stream **stream);
 #if defined(TRACEWELL_HOSTED)
 /*
  Opens the stream that the environment variable `TRACEWELL_STREAM` names. `tracewell record` sets
- it for the programs it starts.
+ this variable for the programs that it starts.
 
  Ownership: as `tw_stream_create`. Errors: TW_NOTHING if the variable is not set, otherwise as
- `tw_stream_open`. After TW_NOTHING the stored stream is null; every other function returns
- TW_NULL for it. Not for signal handlers; no other thread may change the environment during the
- call.
+ `tw_stream_open`. After TW_NOTHING the stored stream is null. `tw_stream_close` accepts null;
+ all other functions return TW_NULL for it. Not for signal handlers; no other thread may change
+ the environment during the call.
  */
 int tw_stream_from_environment(struct tw_stream **stream);
 #endif
@@ -2159,7 +2163,7 @@ int tw_stream_filter_families(const struct tw_stream *stream, uint64_t families)
 /*
  Excludes events with the given id (`left_out` 1) or records them again (0).
 
- Ownership: none. Errors: TW_NULL, TW_INVALID for an id above 2047. Safe in a signal handler.
+ Ownership: none. Errors: TW_NULL; TW_INVALID for an id above 2047. Safe in a signal handler.
  */
 int tw_stream_filter_event(const struct tw_stream *stream, uint16_t id, int left_out);
 #endif
@@ -2181,8 +2185,8 @@ int tw_stream_get_status(const struct tw_stream *stream, struct tw_stream_status
  If the stream already has this event type, the call returns its id. So every process and thread
  may define the type.
 
- Ownership: the string is copied. Errors: TW_NULL, TW_INVALID for a malformed string or a family
- above 62, TW_NONE_FREE if the stream already has 1984 types. Safe in a signal handler.
+ Ownership: the string is copied. Errors: TW_NULL; TW_INVALID for a malformed string or a family
+ above 62; TW_NONE_FREE if the stream already has 1984 types. Safe in a signal handler.
 
  # Safety
  * `event_type` must be null-terminated.
@@ -2199,7 +2203,7 @@ int tw_define(const struct tw_stream *stream,
  waits and never allocates. It is not an error if the event is filtered out or lost, or if the
  stream is suspended. `tw_stream_get_status` reports losses.
 
- Ownership: the fields are copied. Errors: TW_NULL, TW_INVALID for an invalid family. Safe in a
+ Ownership: the fields are copied. Errors: TW_NULL; TW_INVALID for an invalid family. Safe in a
  signal handler, even in one that interrupts this function.
 
  # Safety
@@ -2216,7 +2220,7 @@ int tw_record(const struct tw_stream *stream,
  Records an event whose last field is a string or bytes, with at most 15 fields before it. An
  event that does not fit into a packet is lost and counted.
 
- Ownership: fields and bytes are copied. Errors: TW_NULL, TW_INVALID for more fields or an
+ Ownership: fields and bytes are copied. Errors: TW_NULL; TW_INVALID for more fields or an
  invalid family. Safe in a signal handler, even in one that interrupts this function.
 
  # Safety
@@ -2244,7 +2248,7 @@ int tw_threadx_init(struct tw_threadx *trace, const struct tw_clock *clock);
 /*
  Initialises a control block, with tracing off, for another kind of target.
 
- Ownership and safety are as for `tw_threadx_init`; `layout` is copied. Errors: TW_NULL,
+ Ownership and safety are as for `tw_threadx_init`; `layout` is copied. Errors: TW_NULL;
  TW_INVALID for an invalid word size or byte order.
  */
 int tw_threadx_init_for(struct tw_threadx *trace,
@@ -2257,9 +2261,9 @@ int tw_threadx_init_for(struct tw_threadx *trace,
  The memory holds a header of 48 bytes, 48 bytes per registry slot, and 32 bytes per event.
  Between two calls the memory is always an image that TraceX can read: save it as a `.trx` file.
 
- Ownership: the trace owns the memory until `tw_threadx_disable`; `objects`, the existing
- objects, are copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_TOO_SMALL, TW_NOT_DONE if tracing
- is already on, TW_INVALID. Safe in an interrupt if no other call can be in progress.
+ Ownership: the trace owns the memory until `tw_threadx_disable`; the existing objects in
+ `objects` are copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_TOO_SMALL, TW_INVALID; TW_NOT_DONE
+ if tracing is already on. Safe in an interrupt if no other call can be in progress.
 
  # Safety
  * `memory` must point to `size` bytes that are not used for anything else until the trace is
@@ -2278,7 +2282,7 @@ int tw_threadx_enable(struct tw_threadx *trace,
  Switches tracing off (`tx_trace_disable`).
 
  Ownership: the memory belongs to the caller again and holds the complete image. Errors: TW_NULL,
- TW_NOT_INITIALISED, TW_NOT_DONE if tracing is already off. Safe in an interrupt if no other call
+ TW_NOT_INITIALISED; TW_NOT_DONE if tracing is already off. Safe in an interrupt if no other call
  can be in progress.
  */
 int tw_threadx_disable(struct tw_threadx *trace);
@@ -2302,7 +2306,8 @@ int tw_threadx_buffer_full_notify(struct tw_threadx *trace,
                                   void *notify_context);
 
 /*
- Stops recording classes of events (`tx_trace_event_filter`): bits of `TX_TRACE_..._EVENTS`.
+ Stops recording some classes of events (`tx_trace_event_filter`). `classes` is any combination
+ of ThreadX's `TX_TRACE_..._EVENTS`.
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call can
  be in progress.
@@ -2318,9 +2323,10 @@ int tw_threadx_event_filter(struct tw_threadx *trace, uint32_t classes);
 int tw_threadx_event_unfilter(struct tw_threadx *trace, uint32_t classes);
 
 /*
- Registers an object and the name of its address (`tx_trace_object_register`).
+ Registers an object, so that readers can show its name instead of its address
+ (`tx_trace_object_register`).
 
- Ownership: the object and its name are copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING
+ Ownership: the object and its name are copied. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING
  if tracing is off or the registry is full. Safe in an interrupt if no other call can be in
  progress.
 
@@ -2333,7 +2339,7 @@ int tw_threadx_register(struct tw_threadx *trace, const struct tw_threadx_object
  Marks an object as deleted (`tx_trace_object_unregister`). The object's name is kept until its
  slot is reused.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no object has the address.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if no object has the address.
  Safe in an interrupt if no other call can be in progress.
  */
 int tw_threadx_unregister(struct tw_threadx *trace, uint64_t pointer);
@@ -2343,7 +2349,7 @@ int tw_threadx_unregister(struct tw_threadx *trace, uint64_t pointer);
 
  `entry` receives the position for `tw_threadx_patch`, and may be null.
 
- Ownership: the caller keeps `entry`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NOTHING
+ Ownership: the caller keeps `entry`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID; TW_NOTHING
  if tracing is off or the class is filtered out. Safe in an interrupt if no other call can be in
  progress.
 
@@ -2360,7 +2366,7 @@ int tw_threadx_insert(struct tw_threadx *trace,
 /*
  Replaces one of the information words 1 to 4 of an event, if its slot still holds the event.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for any other number,
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for any other number;
  TW_NOTHING if the event was overwritten. Safe in an interrupt if no other call can be in
  progress.
  */
@@ -2373,7 +2379,7 @@ int tw_threadx_patch(struct tw_threadx *trace,
  Records an event of the application (`tx_trace_user_event_insert`) with an id from 4096 to
  65535. It is not an error if the event is filtered out.
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NOT_DONE if tracing is off.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID; TW_NOT_DONE if tracing is off.
  Safe in an interrupt if no other call can be in progress.
  */
 int tw_threadx_user_event(struct tw_threadx *trace,

@@ -41,7 +41,7 @@
     do {                                                                                               \
         TW_RKH_ENTER_CRITICAL();                                                                       \
         if (tw_rkh_begin(TW_RKH_TRACE, (te_), (prio_), (sig_)) == TW_OK) {
-/* Begin a record: without filter data; with the priority of an active object; with its priority and a signal. */
+/* Begin a record. With _AO, the filters get the priority of an active object, and with _AO_SIG also a signal. */
 #define TW_TRC_BEGIN(te_) TW_TRC_BEGIN_ABOUT(te_, TW_RKH_NO_OBJECT, TW_RKH_NO_SIGNAL)
 #define TW_TRC_BEGIN_AO(te_, prio_) TW_TRC_BEGIN_ABOUT(te_, prio_, TW_RKH_NO_SIGNAL)
 #define TW_TRC_BEGIN_AO_SIG(te_, prio_, sig_) TW_TRC_BEGIN_ABOUT(te_, prio_, sig_)

@@ -14,7 +14,7 @@ use tracewell_record::shark;
 use tracewell_record::stream::DefineError;
 use tracewell_record::threadx::Status;
 
-/// The call succeeded; errors are negative.
+/// The call succeeded.
 pub const TW_OK: c_int = 0;
 /// A required pointer is null.
 pub const TW_NULL: c_int = -1;
@@ -113,7 +113,7 @@ impl From<DefineError> for Code {
 #[cfg(feature = "std")]
 impl From<io::Error> for Code {
     fn from(error: io::Error) -> Self {
-        // If an error contains the path of a file, its source is the system's error.
+        // An error that contains the path of a file has the system's error as its source.
         let source = error.get_ref().and_then(|error| error.source());
         let source = source.and_then(|source| source.downcast_ref::<io::Error>());
         let number = error.raw_os_error().or_else(|| source?.raw_os_error());

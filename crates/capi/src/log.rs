@@ -90,8 +90,8 @@ fn begin(
     guard(|| hand_over(log, || Ok(tw_log { log: Log::new(sink()?, Take::Out) })))
 }
 
-/// Moves new records from a stream to the log. `events` receives their number and may be null. A
-/// log belongs to one stream, and a stream has one log at a time.
+/// Moves new records from a stream to the log. `events` receives the number of events in these
+/// records, and may be null. A log belongs to one stream, and a stream has one log at a time.
 ///
 /// Ownership: none. Errors: TW_NULL, or an error of the destination; no record is lost, and the
 /// next call continues. Not for signal handlers.

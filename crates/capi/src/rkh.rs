@@ -2,10 +2,9 @@
 //! buffer.
 //!
 //! `rkh/filter` contains the functions of the filters, and `rkh/record` the functions that write
-//! records.
-//! `include/tracewell_rkh.h` wraps both in macros like those of the framework, and
-//! `include/tracewell_rkh_events.h` defines the event ids. No function here allocates, locks, waits
-//! or makes a system call.
+//! records. `include/tracewell_rkh.h` wraps the functions of both modules in macros like those of
+//! the framework, and `include/tracewell_rkh_events.h` defines the event ids. No function here
+//! allocates, locks, waits or makes a system call.
 //!
 //! Unsafe: exported symbols and C arrays.
 #![allow(unsafe_code)]
@@ -111,18 +110,15 @@ pub struct tw_rkh_settings {
     pub function: u8,
     /// Size of signals (`RKH_CFG_FWK_SIZEOF_EVT`).
     pub signal: u8,
-    /// Size of the field for the size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
+    /// Size of the field that contains the size of an event (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
     pub event_size: u8,
-    /// Size of the field for a number of memory blocks
-    /// (`RKH_CFG_MP_SIZEOF_NBLOCK`).
+    /// Size of the field that contains a number of memory blocks (`RKH_CFG_MP_SIZEOF_NBLOCK`).
     pub block_count: u8,
-    /// Size of the field for the size of a memory block
-    /// (`RKH_CFG_MP_SIZEOF_BSIZE`).
+    /// Size of the field that contains the size of a memory block (`RKH_CFG_MP_SIZEOF_BSIZE`).
     pub block_size: u8,
-    /// Size of the field for a number of queue elements
-    /// (`RKH_CFG_QUE_SIZEOF_NELEM`).
+    /// Size of the field that contains a number of queue elements (`RKH_CFG_QUE_SIZEOF_NELEM`).
     pub queue_count: u8,
-    /// Size of the field for a number of timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
+    /// Size of the field that contains a number of timer ticks (`RKH_CFG_TMR_SIZEOF_NTIMER`).
     pub timer_ticks: u8,
     /// Nonzero if senders are recorded (`RKH_CFG_SMA_TRC_SNDR_EN`).
     pub sender: u8,
@@ -130,18 +126,19 @@ pub struct tw_rkh_settings {
     pub queue_low_water: u8,
     /// Nonzero if memory pools have low-water marks (`RKH_CFG_MP_GET_LWM_EN`).
     pub pool_low_water: u8,
-    /// Maximum number of event pools, up to 15 (`RKH_CFG_FWK_MAX_EVT_POOL`).
+    /// Maximum number of event pools (`RKH_CFG_FWK_MAX_EVT_POOL`). Numbers above 15 are recorded as
+    /// 15.
     pub max_pools: u8,
-    /// The compiled-in filters: bits of TW_RKH_FILTER_EVENTS, _OBJECTS, _SIGNALS. With 0, no filter
-    /// exists and all compiled-in records are recorded.
+    /// The compiled-in filters: any combination of TW_RKH_FILTER_EVENTS, TW_RKH_FILTER_OBJECTS and
+    /// TW_RKH_FILTER_SIGNALS. With 0, no filter exists and all compiled-in records are recorded.
     pub filters: u8,
     /// 0 for the framework's buffer, which drops its oldest bytes when it is full; 1 for a buffer
-    /// that drops whole new records.
+    /// that drops each record that does not fit.
     pub whole_records: u8,
     /// RKH's version, such as 0x3400 for 3.4.00. It must belong to the dialect.
     pub version: u16,
-    /// The compiled-in records: bits of TW_RKH_ALL_GROUPS, _USER_TRACE, _ASSERT, or bits of single
-    /// groups.
+    /// The compiled-in records: any combination of TW_RKH_USER_TRACE, TW_RKH_ASSERT,
+    /// TW_RKH_ALL_GROUPS and the bits of single groups, such as TW_RKH_SM.
     pub compiled: u32,
     /// Clock rate in ticks per second. The configuration record of the stream contains only the low
     /// 16 bits of this rate.
@@ -337,7 +334,7 @@ pub extern "C" fn tw_rkh_usual(settings: Option<&mut MaybeUninit<tw_rkh_settings
 /// its records. `signals` holds one bit per signal; it may be null if signal filters are not
 /// compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use and
 /// need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
-/// copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an interrupt.
+/// copied. Errors: TW_NULL; TW_INVALID for an unknown size or dialect. Safe in an interrupt.
 ///
 /// # Safety
 /// * `memory` must point to `size` bytes and `signals` to `signals_size` bytes, and nothing else
@@ -373,20 +370,20 @@ pub unsafe extern "C" fn tw_rkh_init(
 }
 
 /// Clears the buffer and starts a stream with a flag byte and the configuration record, which has
-/// the sequence number 0 (`rkh_trc_init`, `RKH_TRC_SEND_CFG`). The filters do not change. Send the
-/// bytes after this call.
+/// the sequence number 0 (`rkh_trc_init`, `RKH_TRC_SEND_CFG`). The filters do not change. After
+/// this call, send the bytes in the buffer.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED if the buffer is too small. Safe
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_MISSED if the buffer is too small. Safe
 /// in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_open(trace: Option<&mut tw_rkh>) -> c_int {
     guard(|| recorded(recorder(trace)?.open()))
 }
 
-/// Records the configuration again. Decoders discard all names at this record.
+/// Records the configuration again. A decoder that reads this record discards all names.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID in dialects without such a
-/// record, TW_MISSED. Safe in an interrupt if no other call can be in progress.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED; TW_INVALID in dialects without
+/// such a record. Safe in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_configuration(trace: Option<&mut tw_rkh>) -> c_int {
     guard(|| recorded(recorder(trace)?.configuration()))
@@ -394,9 +391,9 @@ pub extern "C" fn tw_rkh_configuration(trace: Option<&mut tw_rkh>) -> c_int {
 
 /// Removes up to `most` of the oldest bytes, and stores their location (`rkh_trc_get_block`).
 ///
-/// The bytes of a block are contiguous in memory, so one block may not contain all waiting bytes:
-/// call again until the result is TW_NOTHING. Ownership: the bytes do not change until the next
-/// record. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if the buffer is empty. Safe in an
+/// A block is contiguous in memory, so it can be shorter than `most` although more bytes are
+/// waiting. Call again until the result is TW_NOTHING. Ownership: the bytes do not change until the
+/// next record. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if the buffer is empty. Safe in an
 /// interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_get_block(
@@ -415,7 +412,7 @@ pub extern "C" fn tw_rkh_get_block(
 /// Moves up to `size` bytes to `out`, and stores their number in `count`
 /// (`rkh_trc_getWholeBlock`).
 ///
-/// Ownership: the caller keeps `out`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if the buffer
+/// Ownership: the caller keeps `out`. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if the buffer
 /// is empty. Safe in an interrupt if no other call can be in progress.
 ///
 /// # Safety

@@ -43,7 +43,7 @@ pub struct tw_stream_options {
     pub inherited: u8,
 }
 
-/// An event type in a stream, from `tw_define`. It may be copied freely.
+/// An event type that `tw_define` defined in a stream. It may be copied freely.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_event {
@@ -104,7 +104,7 @@ fn hand_over(stream: Place<'_>, made: impl FnOnce() -> Result<Stream, Code>) -> 
     guard(|| boundary::hand_over(stream, || Ok(tw_stream { stream: Arc::new(made()?) })))
 }
 
-/// Runs `work` on a stream and returns its result to C.
+/// Runs `work` on a stream, and returns the result of `work` to C.
 #[inline]
 fn with(stream: Option<&tw_stream>, work: impl FnOnce(&Stream) -> Result<(), Code>) -> c_int {
     guard(|| work(&non_null(stream)?.stream))
@@ -114,8 +114,8 @@ fn with(stream: Option<&tw_stream>, work: impl FnOnce(&Stream) -> Result<(), Cod
 /// is null. `options` may be null for the defaults.
 ///
 /// Ownership: the caller owns `*stream` and passes it to `tw_stream_close`; it is null after an
-/// error. The file is kept when the stream is closed. Errors: TW_NULL, TW_INVALID, TW_TOO_SMALL,
-/// TW_NONE_FREE if the process already has 16 streams, or an error of the system (EEXIST). Not for
+/// error. The file is kept when the stream is closed. Errors: TW_NULL, TW_INVALID, TW_TOO_SMALL, or
+/// an error of the system (EEXIST); TW_NONE_FREE if the process already has 16 streams. Not for
 /// signal handlers.
 ///
 /// # Safety
@@ -138,8 +138,8 @@ pub unsafe extern "C" fn tw_stream_create(
 
 /// Opens a stream that another process created in a file.
 ///
-/// Ownership: as `tw_stream_create`. Errors: TW_NULL, TW_INVALID if the file is not a stream,
-/// TW_NONE_FREE, or an error of the system. Not for signal handlers.
+/// Ownership: as `tw_stream_create`. Errors: TW_NULL, TW_NONE_FREE, or an error of the system;
+/// TW_INVALID if the file is not a stream. Not for signal handlers.
 ///
 /// # Safety
 /// * `file` must be null-terminated.
@@ -153,12 +153,12 @@ pub unsafe extern "C" fn tw_stream_open(
 }
 
 /// Opens the stream that the environment variable `TRACEWELL_STREAM` names. `tracewell record` sets
-/// it for the programs it starts.
+/// this variable for the programs that it starts.
 ///
 /// Ownership: as `tw_stream_create`. Errors: TW_NOTHING if the variable is not set, otherwise as
-/// `tw_stream_open`. After TW_NOTHING the stored stream is null; every other function returns
-/// TW_NULL for it. Not for signal handlers; no other thread may change the environment during the
-/// call.
+/// `tw_stream_open`. After TW_NOTHING the stored stream is null. `tw_stream_close` accepts null;
+/// all other functions return TW_NULL for it. Not for signal handlers; no other thread may change
+/// the environment during the call.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_stream_from_environment(
     stream: Option<&mut MaybeUninit<*mut tw_stream>>,
@@ -225,7 +225,7 @@ pub extern "C" fn tw_stream_filter_families(stream: Option<&tw_stream>, families
 
 /// Excludes events with the given id (`left_out` 1) or records them again (0).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_INVALID for an id above 2047. Safe in a signal handler.
+/// Ownership: none. Errors: TW_NULL; TW_INVALID for an id above 2047. Safe in a signal handler.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_stream_filter_event(
     stream: Option<&tw_stream>,
@@ -271,8 +271,8 @@ pub extern "C" fn tw_stream_get_status(
 /// If the stream already has this event type, the call returns its id. So every process and thread
 /// may define the type.
 ///
-/// Ownership: the string is copied. Errors: TW_NULL, TW_INVALID for a malformed string or a family
-/// above 62, TW_NONE_FREE if the stream already has 1984 types. Safe in a signal handler.
+/// Ownership: the string is copied. Errors: TW_NULL; TW_INVALID for a malformed string or a family
+/// above 62; TW_NONE_FREE if the stream already has 1984 types. Safe in a signal handler.
 ///
 /// # Safety
 /// * `event_type` must be null-terminated.
@@ -301,7 +301,7 @@ fn family(number: u16) -> Result<Family, Code> {
 /// waits and never allocates. It is not an error if the event is filtered out or lost, or if the
 /// stream is suspended. `tw_stream_get_status` reports losses.
 ///
-/// Ownership: the fields are copied. Errors: TW_NULL, TW_INVALID for an invalid family. Safe in a
+/// Ownership: the fields are copied. Errors: TW_NULL; TW_INVALID for an invalid family. Safe in a
 /// signal handler, even in one that interrupts this function.
 ///
 /// # Safety
@@ -327,7 +327,7 @@ const FIELDS: usize = 15;
 /// Records an event whose last field is a string or bytes, with at most 15 fields before it. An
 /// event that does not fit into a packet is lost and counted.
 ///
-/// Ownership: fields and bytes are copied. Errors: TW_NULL, TW_INVALID for more fields or an
+/// Ownership: fields and bytes are copied. Errors: TW_NULL; TW_INVALID for more fields or an
 /// invalid family. Safe in a signal handler, even in one that interrupts this function.
 ///
 /// # Safety

@@ -14,7 +14,7 @@ fn code_of(header: &str) -> String {
     parts.map(|(at, part)| if at == 0 { part } else { part.split_once("*/").unwrap().1 }).collect()
 }
 
-/// Returns the names before parameter lists.
+/// Returns the names that begin with `prefix` and are followed by a parameter list.
 fn functions_of(header: &str, prefix: &str) -> BTreeSet<String> {
     let code = code_of(header);
     let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';

@@ -259,7 +259,8 @@ fn rings_for_other_targets_are_read() {
             ("little64.trx", 0x1_2345_6789, "0x0000000020000400", "0x00000000FFFFFFFF"),
             ("big64.trx", 0x1_2345_6789, "0x0000000020000400", "0x00000000FFFFFFFF"),
         ] {
-            // The ring has four slots: the notification's event overwrote the first RUNNING.
+            // The ring has only four slots, so the notification's event overwrote the first
+            // RUNNING.
             let lost = " lost cause=overwritten offset=";
             // The interrupted thread has priority 5 and threshold 4.
             let running = format!(

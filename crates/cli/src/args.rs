@@ -25,7 +25,8 @@ use crate::{elf, small_file};
 /// The option for the number of threads.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct ThreadArgs {
-    /// Set the number of threads that decode and format events, at most 256 (one per processor)
+    /// Set the number of threads that decode and format events, at most 256 [default: one per
+    /// processor]
     #[arg(
         long,
         alias = "jobs",

@@ -135,8 +135,8 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
     }
 }
 
-/// If the only argument asks for the version, returns the version in the form in which the parser
-/// returns it. Like [`quickly`], this function does not define the whole command line.
+/// If the only argument is `--version` or `-V`, returns the version, in the form of an error of
+/// clap. Like [`quickly`], this function does not define the whole command line.
 fn version(arguments: &[OsString]) -> Option<clap::Error> {
     let [_, only] = arguments else { return None };
     let command = clap::Command::new("tracewell").version(env!("CARGO_PKG_VERSION"));

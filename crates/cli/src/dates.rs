@@ -52,7 +52,7 @@ fn unknown_zone(name: &str, error: &ZoneError) -> Failure {
     Failure::usage(format!("--zone: {error}{hint}"))
 }
 
-/// The form of times.
+/// The form in which times are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum TimeStyle {
     /// Since the first event of the trace
@@ -93,7 +93,7 @@ pub(crate) fn moment(text: &str) -> Result<Moment, MomentError> {
 }
 
 impl Moment {
-    /// Returns the time. If it is a date, the date is in this zone. `option` is the name of the
+    /// Returns the time. A date without a zone is a date in `zone`. `option` is the name of the
     /// option.
     pub(crate) fn bound(&self, option: &str, zone: &Zone) -> Result<Bound, Failure> {
         match self {

@@ -15,7 +15,7 @@ pub(crate) type StdoutWriter = DocumentWriter<BufWriter<Stdout>>;
 pub(crate) struct Document(Mutex<StdoutWriter>);
 
 impl Document {
-    /// Creates a document of this version.
+    /// Creates a document that states `schema` as the version of its format.
     pub(crate) fn new(schema: u32) -> Self {
         let out = BufWriter::with_capacity(1 << 16, io::stdout());
         Self(Mutex::new(DocumentWriter::new(out, schema)))

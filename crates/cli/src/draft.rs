@@ -61,8 +61,8 @@ impl Draft {
         let there = match fs::metadata(path) {
             Ok(there) if there.is_file() => Some(there),
             Ok(_) => {
-                // Write to a pipe or device directly, because it cannot be renamed and its readers
-                // wait for the bytes.
+                // Write to a pipe or device directly: a rename would replace it, and its readers
+                // would get no bytes.
                 let file = File::options().write(true).open(path)?;
                 let draft = Self { target: path.to_owned(), partial: None, replaces: false };
                 return Ok((draft, file));
@@ -78,8 +78,8 @@ impl Draft {
             File::options().write(true).open(&target)?;
         }
         let (partial, file) = {
-            // Hold the lock: a signal takes effect either before the draft exists or after it is
-            // listed.
+            // Hold the lock, so that a signal takes effect either before the draft exists or after
+            // it is in the list of unfinished drafts.
             let mut unfinished = unfinished();
             let made = create_partial(&target, |path| {
                 let file = File::create_new(path)?;

@@ -8,7 +8,7 @@ use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome};
 use crate::output;
 
-/// Writes the results of a command to a file that is not one of its inputs.
+/// Writes the results of a command to a file. Fails if the command also reads this file.
 pub(crate) fn write(
     path: &Path,
     command: &str,

@@ -172,8 +172,7 @@ impl From<InputError> for Failure {
 }
 
 impl Failure {
-    /// Returns the failure of reading an input into a sink. The sink writes to `path`; the error
-    /// comes from the input or from the sink.
+    /// Returns the failure for an error from an input or from its sink. The sink writes to `path`.
     pub(crate) fn reading(error: InputError, path: &Path) -> Self {
         match error {
             InputError::Sink(error) => Self::sink(path, &error),

@@ -13,17 +13,17 @@ use crate::outcome::{Failure, Outcome};
 use crate::pager::Stdout;
 use crate::screen;
 
-/// Returns unbuffered standard output, because the writers of lines have their own buffers.
+/// Returns standard output. It adds no buffer: code that writes many lines has a buffer of its own.
 pub(crate) fn stdout() -> Stdout {
     Stdout
 }
 
-/// Prints text for people on standard output, folded to the screen.
+/// Prints text on standard output, and folds its lines to the width of the screen.
 pub(crate) fn print(text: &str) -> Outcome {
     outcome(write(text))
 }
 
-/// Prints text for programs on standard output, as it is.
+/// Prints text on standard output without folding its lines, because programs read it.
 pub(crate) fn print_exactly(text: impl AsRef<[u8]>) -> Outcome {
     outcome(stdout().write_all(text.as_ref()))
 }
@@ -97,8 +97,8 @@ impl<W: Write> Write for Folding<W> {
     }
 }
 
-/// Runs `write` on a draft, which replaces the file at `path` if `write` succeeds. For `-` it
-/// writes to standard output.
+/// Runs `write` on a draft, which replaces the file at `path` if `write` succeeds. If `path` is
+/// `-`, `write` writes to standard output.
 ///
 /// Fails if the file is one of the inputs.
 pub(crate) fn write_whole<T>(

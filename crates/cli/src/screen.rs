@@ -12,7 +12,7 @@ use tracewell::report::Layout;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Screen")]
 pub(crate) struct ScreenArgs {
-    /// Use colours: on a terminal that supports them, always, or never
+    /// Use colours always, never, or only on a terminal that supports them (auto)
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, global = true)]
     color: Color,
 
@@ -108,8 +108,8 @@ pub(crate) fn width_of_messages() -> Option<usize> {
     of_terminal(&io::stderr()).and_then(|width| chosen_width().or_else(columns).or(Some(width)))
 }
 
-/// Returns the width in the variable COLUMNS. Shells set it without exporting it, so it is present
-/// only if the user exported it.
+/// Returns the width in the variable COLUMNS. Shells set this variable without exporting it, so it
+/// is present only if the user has exported it.
 fn columns() -> Option<usize> {
     let columns = std::env::var("COLUMNS").ok()?.parse().ok()?;
     (columns >= MIN_WIDTH as usize).then_some(columns)

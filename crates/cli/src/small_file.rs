@@ -63,7 +63,8 @@ pub(crate) fn read_schema(path: &Path) -> Result<Arc<Extension>, Failure> {
     file.map(Arc::new).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// Reads a configuration file. The file must be regular, because the user did not name it.
+/// Reads a configuration file. Refuses everything except regular files, because the user did not
+/// name the file, and reading a pipe could block.
 pub(crate) fn read_config(path: &Path) -> Result<Vec<u8>, Failure> {
     let metadata = std::fs::metadata(path).map_err(|error| Failure::io(path, &error))?;
     if !metadata.is_file() {

@@ -27,8 +27,7 @@ pub(crate) struct Request {
     pub(crate) without_heading: bool,
     pub(crate) threads: usize,
     pub(crate) output: Option<PathBuf>,
-    /// All files that the command reads, except a template file that the column option `tmplt`
-    /// names.
+    /// All files that the command reads. `run` adds the template file of the column option `tmplt`.
     pub(crate) inputs: Inputs,
 }
 
@@ -83,7 +82,7 @@ impl Request {
         let own = own.map(|source| Program::of(&[source]).program);
         let program = own.as_ref().unwrap_or(program);
         let mut selection = self.selection.clone();
-        // The times in --columns apply only if --from and --to are not given.
+        // --from replaces the start time in --columns, and --to replaces the end time.
         let at = |ns: Option<u64>| ns.map(Bound::Nanoseconds);
         selection.from = selection.from.or(at(self.options.start_ns));
         selection.to = selection.to.or(at(self.options.end_ns));
@@ -103,7 +102,8 @@ impl Request {
         }
         input.set_threads(self.threads);
         let mut report = TrcReport::new(out, program, settings);
-        // A selection by name needs all names, and a trace can define a name even at its end.
+        // A selection by name needs all names before the first event, but a trace can define a name
+        // even at its end. So `read_selected` reads a file twice if necessary.
         let read = read_selected(input, &mut report, &selection);
         let mut trace = read.map_err(|error| Failure::reading(error, self.output_path()))?;
         selection.remark(&mut trace);

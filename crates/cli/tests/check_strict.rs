@@ -66,7 +66,8 @@ fn an_undecided_rule_passes_with_its_reason_and_fails_if_strict() {
 #[test]
 fn a_run_that_decides_nothing_is_no_success_in_any_form() {
     let folder = tempfile::tempdir().unwrap();
-    let none = "error: none of the rules was decided: the traces lack what the rules name\n";
+    let none =
+        "error: none of the rules was decided: the traces do not contain what the rules name\n";
     for options in [&["--quiet"][..], &["--json"], &["--format", "github"]] {
         let output = check(folder.path(), MISSPELT, options);
         assert_eq!((status(&output), &*stderr(&output)), (Some(1), none), "{options:?}");

@@ -28,7 +28,8 @@ fn check(folder: &Path, arguments: &[&str], rules: &str, trace: &Path) -> Output
     command.arg("ahsm.rules").arg(trace).output().unwrap()
 }
 
-/// Returns the blocks of the guide, each as the info string of its fence and its text.
+/// Returns the code blocks of the guide. The first text of a pair is the rest of the line that
+/// opens the block, and the second is the content.
 fn blocks(guide: &str) -> Vec<(String, String)> {
     let mut blocks = Vec::new();
     let mut parts = guide.split("\n```");

@@ -1,5 +1,5 @@
 //! Tests the program as a user runs it: output, errors and exit status. Golden outputs are in
-//! `tests/golden/`; `BLESS=1 cargo test` renews them. Check the difference.
+//! `tests/golden/`; `BLESS=1 cargo test` renews them. After that, check the changes in these files.
 
 mod bless;
 mod program;
@@ -556,7 +556,7 @@ fn completions_and_manual_pages_are_made() {
         let output = program().args(["completions", shell]).output().unwrap();
         let script = stdout(&output);
         assert!(script.contains("tracewell"), "{shell}");
-        // Keys of -O and -T.
+        // The scripts complete the keys of -O and -T.
         assert!(script.contains("que-lwm") && script.contains("ulong"), "{shell}: {script}");
     }
     let folder = tempfile::tempdir().unwrap();
@@ -671,9 +671,8 @@ fn alone() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Makes a file executable. Another process writes the file. If this process had the file open for
-/// writing, children of other tests could inherit the descriptor, and the file would be "busy"
-/// until they ended.
+/// Copies a program with the command `install`. If this process wrote the copy itself, children of
+/// other tests could inherit the open file, and the copy would be "busy" until they ended.
 #[cfg(unix)]
 fn install(from: &Path, to: &Path) {
     let status = Command::new("install").args(["-m", "755"]).arg(from).arg(to).status().unwrap();

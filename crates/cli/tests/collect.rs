@@ -1,5 +1,5 @@
-//! Tests `tracewell collect` with programs as targets. Most of them are a second `tracewell` that
-//! sends a capture.
+//! Tests `tracewell collect`. The tests act as targets, or start a second `tracewell` that sends a
+//! capture.
 #![cfg(target_os = "linux")]
 
 mod bless;
@@ -349,7 +349,7 @@ fn an_earlier_file_is_replaced_when_a_target_connects_or_none_did() {
     let address = collecting.address();
     assert_eq!(there(), [b"earlier", b"earlier"]);
     let mut target = TcpStream::connect(address).unwrap();
-    // The file contains the entry for the connection, after its header.
+    // The file of arrival times contains a header and the entry for the connection.
     wait_for("the connection", || length(&kept[1]) == 32);
     assert_eq!(there()[0], b"");
     target.write_all(b"new").unwrap();

@@ -1,5 +1,5 @@
-//! Tests how the program reads compressed traces and templates: files, pipes, messages, exit
-//! statuses.
+//! Tests that the program reads compressed traces and templates from files and from pipes. Also
+//! tests its messages and exit statuses.
 
 mod program;
 
@@ -54,7 +54,7 @@ fn a_cut_compressed_pipe_shows_the_loss_and_ends_with_status_3() {
 fn a_compressed_template_is_read_and_never_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my.fmt.zst");
-    // `zstd` made it from the text "0AA 1.0   \"one\"\n", which is not in canonical form.
+    // `zstd` made this file from the text "0AA 1.0   \"one\"\n", which is not in canonical form.
     let head = b"\x28\xb5\x2f\xfd\x04\x58\x81\x00\x00";
     let text_of_file = b"0AA 1.0   \"one\"\n";
     let checksum = b"\x99\xae\xe5\x48";

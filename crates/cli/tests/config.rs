@@ -34,7 +34,7 @@ impl Folder {
         command.args(arguments).output().unwrap()
     }
 
-    /// Returns the line about the clock that `info` prints.
+    /// Runs `info`, and returns its line about the clock.
     fn clock(&self, arguments: &[&str]) -> String {
         let output = self.run(&[&["info"], arguments].concat());
         assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
@@ -159,7 +159,8 @@ fn rules_and_templates_of_the_configuration_replace_arguments() {
     let lines = folder.run(&["report", "--layout", "lines", "runs/a.trx"]);
     assert_eq!(stderr(&lines), "");
     assert!(String::from_utf8(lines.stdout).unwrap().contains("tx_mutex_get"));
-    // If two traces belong to projects with different rules, no rules apply to both.
+    // If the configurations of two traces differ in their rules, `check` requires RULES as an
+    // argument.
     folder.write("runs/tracewell.toml", "");
     let mixed = folder.run(&["check", "runs/a.trx", "b.trx"]);
     assert_eq!(mixed.status.code(), Some(2));
@@ -177,8 +178,8 @@ fn names_are_files_relative_to_the_configuration() {
     let typed = [&arguments[..1], &["--no-config", "--names", "calls.names"], &arguments[1..]];
     let typed = folder.run(&typed.concat());
     assert_eq!(named.stdout, typed.stdout);
-    // The names in a configuration are for many traces, so the program warns only about names from
-    // the command line that do not occur in the trace.
+    // A configuration applies to many traces, so a trace need not contain any of its names. The
+    // program warns only if the unused names are from the command line.
     let warning = "warning: runs/h.twx: names are given for 4 numbers, but none of them is a system \
                    call of this trace\n";
     assert_eq!(stderr(&typed), warning);

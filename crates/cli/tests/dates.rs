@@ -1,4 +1,4 @@
-//! Tests dates on the command line: as times of events, as limits of a selection, in time zones.
+//! Tests the option `--time`, dates that limit a selection, and time zones.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -136,7 +136,7 @@ fn column(arguments: &[&str]) -> Vec<String> {
 
 #[test]
 fn events_have_times_in_each_form() {
-    // The times of the events of the report above.
+    // These are the times of the events in the report above.
     let relative = ["time", "0.000000000", "0.000000000", "0.000000000", "0.001608000"];
     assert_eq!(column(&[]), relative);
     assert_eq!(column(&["--time", "relative"]), relative);

@@ -1,5 +1,5 @@
-//! Tests `--elf` and the key `elf` of a configuration file: every verb that reads traces accepts
-//! them, and errors name the option or the place in the configuration.
+//! Tests `--elf` and the key `elf` of a configuration file. Every verb that reads traces accepts
+//! the option. Errors name the option or the place in the configuration.
 
 mod program;
 

@@ -75,7 +75,7 @@ fn of_file(arguments: &[&str]) -> Output {
     tracewell(arguments).arg(trace()).output().unwrap()
 }
 
-/// Returns this output with the path of the trace replaced.
+/// Returns this output with `path` instead of the path of the trace.
 fn named(output: &Output, path: &Path) -> String {
     let file = |path: &Path| format!("\"file\": \"{}\"", path.display());
     stdout(output).replace(&file(&trace()), &file(path))

@@ -88,7 +88,7 @@ fn names_of_files_change_no_terminal() {
             plain(&run(&arguments), verb[0]);
         }
     }
-    // A name that looks like an option.
+    // This name looks like an option.
     let option = format!("--{HOSTILE}");
     plain(&run(&["report", &option]), "an option");
 }

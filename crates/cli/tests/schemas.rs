@@ -1,6 +1,6 @@
-//! Tests that the JSON Schemas in docs/schemas/ match the types that the program writes. Also
-//! validates the program's documents about traces of every dialect against these schemas. `BLESS=1`
-//! renews the schemas.
+//! Tests that the JSON Schemas in docs/schemas/ match the types that the program writes. Also runs
+//! the program on traces of several dialects, and validates its documents against these schemas.
+//! `BLESS=1` renews the schemas.
 
 mod validation;
 
@@ -47,7 +47,7 @@ fn run<I: IntoIterator<Item = S>, S: AsRef<std::ffi::OsStr>>(args: I) -> Output 
     Command::new(env!("CARGO_BIN_EXE_tracewell")).args(args).output().unwrap()
 }
 
-/// Traces of every dialect that the repository contains.
+/// Returns the traces in `examples`, and the fixtures for RKH, S.Ha.R.K. and ThreadX.
 fn traces() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let fixtures = root.join("crates/tracewell/tests/fixtures");

@@ -16,8 +16,8 @@ use tracewell::text::display_width;
 
 use terminal::{Terminal, tracewell};
 
-/// The options and files of each trace: one trace of each dialect, and some with long names or
-/// losses.
+/// The options and files of each trace. The traces are of several dialects, and some have long
+/// names or losses.
 fn traces() -> Vec<Vec<String>> {
     let fixtures = "crates/tracewell/tests/fixtures";
     let own = |files: &[&str]| files.iter().map(|file| (*file).to_owned()).collect::<Vec<_>>();

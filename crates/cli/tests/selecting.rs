@@ -7,7 +7,8 @@ use std::process::Output;
 
 use program::{root, run_in, stderr};
 
-/// A command in a separate folder with a trace of ThreadX (`t`) and a trace of RKH (`r`).
+/// Runs a command in a separate folder with traces of ThreadX (`t`), RKH (`r`) and AIX (`h`), and
+/// with a rules file.
 fn run(arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

@@ -1,5 +1,5 @@
-//! Tests that the selection of events means the same in every verb. For a small trace of each
-//! dialect, every verb selects the same events with the same option.
+//! Tests that the selection of events means the same in every verb. The tests use small traces of
+//! four dialects. With the same option, every verb selects the same events.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -186,8 +186,8 @@ fn the_number_and_the_waiting_time_of_a_message_are_fields() {
     let folder = Folder::new();
     let trace = dialects()[1].trace.clone();
     let trace = trace.to_str().unwrap();
-    // The report shows the number and the waiting time. The expected numbers are computed from its
-    // lines.
+    // The report shows the number and the waiting time of each message. The expected values are
+    // computed from the lines of the report.
     let shown = |options: &[&str]| -> Vec<(u64, Option<u64>)> {
         let report = folder.text(&[&["report", "--layout", "lines"], options, &[trace]].concat());
         let field = |line: &str, name: &str| {
@@ -205,7 +205,7 @@ fn the_number_and_the_waiting_time_of_a_message_are_fields() {
     assert_eq!(shown(&["--where", "rt > 50"]), late);
     let third: Vec<_> = all.iter().copied().filter(|(nseq, _)| *nseq == 3).collect();
     assert_eq!((shown(&["--where", "nseq = 3"]), third.len()), (third, 2));
-    // Events before the range count, too: they post messages.
+    // The waiting time of a message is known even if the message was posted before the range.
     let part = shown(&["--where", "rt > 50", "--from", "2.5s"]);
     assert!(!part.is_empty() && part.len() < late.len() && late.ends_with(&part), "{part:?}");
     let rule = format!(

@@ -1,4 +1,4 @@
-//! Tests tables and JSON lines of `events` as other programs use them: keys that events share with
+//! Tests the tables and JSON lines of `events`. The tests cover the keys that events share with
 //! JSON documents, chosen columns, losses in a separate file, and the types in pandas.
 
 use std::collections::HashMap;
@@ -216,7 +216,7 @@ csv = pd.read_csv("csv")
 for name in ["seq", "ticks", "cpu", "id"]:
     assert csv[name].dtype == "int64", (name, csv[name].dtype)
 assert pd.read_csv("tsv", sep="\t").equals(csv)
-# A column with empty cells is exact with the types that have them.
+# pandas reads a column with empty cells exactly if its types allow empty cells.
 exact = pd.read_csv("csv", dtype_backend="numpy_nullable") if int(pd.__version__.split(".")[0]) >= 2 \
     else pd.read_csv("csv").convert_dtypes()
 assert str(exact["arg:wait_option"].dtype) == "Int64", exact["arg:wait_option"].dtype

@@ -10,7 +10,7 @@ use tracewell::compressed::lzw::{compress, decompress};
 use tracewell::template::Source;
 use tracewell::template::update::{Applied, apply, read};
 
-/// Number of kills for plain files and for compressed files.
+/// Minimum number of kills in each test.
 const KILLS: u32 = 50;
 
 /// Returns a file with many templates, so that writing it takes some time.
@@ -48,8 +48,8 @@ fn stanzas(text: &str) -> Vec<String> {
     stanzas
 }
 
-/// Kills the same update after increasing delays. Returns the number of kills after which the old
-/// file was still in place.
+/// Repeats the same update, and kills each repetition after a longer delay. Returns the number of
+/// kills after which the old file was still in place.
 fn killed(packed: bool) -> u32 {
     let (old, update) = (old(), new());
     let expected = applied(&old, &update, false);

@@ -32,8 +32,8 @@ fn written(name: &str, text: &str) -> (tempfile::TempDir, String) {
 
 #[test]
 fn the_first_errors_of_a_file_of_another_kind_are_shown_and_the_others_counted() {
-    // Each element: the exit status, the errors per line of the file, the arguments before and
-    // after the file.
+    // Each element contains the exit status, the number of errors that a line of the file causes,
+    // and the arguments before and after the path of the file.
     let verbs: [(i32, usize, &[&str], &[&str]); 4] = [
         (1, 2, &["template", "check"], &[]),
         (1, 2, &["template", "list"], &[]),

@@ -1,4 +1,4 @@
-//! Tests thresholds in rules in each output form of `tracewell check`, and baselines.
+//! Tests the thresholds and baselines of `tracewell check`.
 
 mod program;
 mod validation;

@@ -44,7 +44,7 @@ fn ascii_charts_are_ascii_and_have_the_same_rows() {
     }
 }
 
-/// A chart of a range must show the same states as the same range in a wider chart.
+/// With `--from` and `--to`, the chart shows only this range, over the whole width.
 #[test]
 fn a_part_of_the_time_is_drawn_alone() {
     let row = |arguments: &[&str], name: &str| {
@@ -133,7 +133,8 @@ fn machines_and_queues_have_rows_with_names_below_the_chart() {
     // With `--context`, the chart has only rows of contexts.
     let of_context = stdout(&view(&["--ascii", "--context", "my", trace]));
     assert!(of_context.contains("\nmy ") && !of_context.contains("state"), "{of_context}");
-    // A long name loses its end, but the row still says what it shows.
+    // A long name is truncated. The word after the name stays complete, because it states what the
+    // row shows.
     let narrow = stdout(&view(&["--ascii", "--width", "40", trace]));
     assert!(narrow.contains("\nmy->e~ level"), "{narrow}");
 }

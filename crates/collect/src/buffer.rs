@@ -216,7 +216,7 @@ impl State {
         self.note_dropped(time_ns, bytes as u32);
     }
 
-    /// Counts dropped bytes in the current mark for dropped bytes, or begins such a mark.
+    /// Adds dropped bytes to the current mark of dropped bytes. Begins a mark if there is none.
     fn note_dropped(&mut self, time_ns: u64, bytes: u32) {
         let first = Arrival { time_ns, bytes: 0, kind: ArrivalKind::Dropped };
         let dropping = self.dropping.get_or_insert(first);
@@ -298,7 +298,7 @@ mod tests {
             buffer.mark(mark(ArrivalKind::Opened, 0));
             assert!(!buffer.push(0, b"e"));
             buffer.mark(mark(ArrivalKind::Closed, 0));
-            // Bytes that were dropped before they reached this buffer.
+            // These bytes were dropped before they reached this buffer.
             buffer.mark(mark(ArrivalKind::Dropped, 2));
         }
         let mut batch = buffer.other();

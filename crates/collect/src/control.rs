@@ -13,7 +13,8 @@ pub struct Until {
     /// Maximum number of bytes from all sources together. If a read reaches the limit, all bytes of
     /// this read are stored.
     pub bytes: Option<u64>,
-    /// Maximum silence of all sources after the first byte.
+    /// Maximum time during which no source receives a byte. Before the first byte, this limit does
+    /// not apply.
     pub idle: Option<Duration>,
     /// True if a source ends with its first connection instead of reconnecting.
     pub disconnected: bool,
@@ -27,8 +28,8 @@ pub(crate) struct Control<'a> {
     /// Set by the thread that ends the collection.
     over: AtomicBool,
     start: Instant,
-    /// Start of the collection in nanoseconds since 1970. Later times are this start plus the time
-    /// that a monotonic clock has measured since.
+    /// Start of the collection in nanoseconds since 1970. Later times are this value plus the time
+    /// that has passed on a monotonic clock.
     origin_ns: u64,
     bytes: AtomicU64,
     packets: AtomicU64,
@@ -36,8 +37,9 @@ pub(crate) struct Control<'a> {
     /// arrival.
     last: AtomicU64,
     /// For each source, the start of the last read that found no data: 1 plus the nanoseconds since
-    /// the start of the collection; `u64::MAX` after the source ended. Only such a read proves that
-    /// the source is silent: while this process is not scheduled, bytes can wait in the system.
+    /// the start of the collection; `u64::MAX` after the source ended. The time since the last
+    /// arrival does not prove that a source is silent: while this process is not scheduled, unread
+    /// bytes can wait in the system.
     silent: Vec<AtomicU64>,
 }
 

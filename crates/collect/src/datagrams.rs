@@ -64,7 +64,7 @@ impl fmt::Display for Report {
             let again = times(self.restarts);
             write!(
                 f,
-                "\nthe sender restarted {again}; packet numbers are those since the last restart"
+                "\nthe sender restarted {again}; these are the numbers since the last restart"
             )?;
         }
         if self.missing_packets > 0 {
@@ -139,7 +139,7 @@ impl Account {
         if self.start.restarts(&header, datagram) {
             // The totals continue across restarts; only the numbers and gaps start again.
             self.report = Report { restarts: self.report.restarts + 1, ..self.report() };
-            // If a target resets repeatedly, this must not fill the memory.
+            // Limit the list of gaps: a target that resets repeatedly must not fill the memory.
             self.report.missing.truncate(MAX_LISTED);
             self.numbers = Numbers::default();
         }

@@ -122,7 +122,8 @@ fn stdin() -> impl Read {
     crate::poll::Polled(rustix::stdio::stdin())
 }
 
-/// Reads have no time limit, so the collection ends only when the next bytes arrive.
+/// Returns standard input. On this system, reads have no time limit, so the collection ends only
+/// when the next bytes arrive.
 #[cfg(not(unix))]
 fn stdin() -> impl Read {
     io::stdin()

@@ -57,7 +57,8 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// Returns the current counts. The counts are not read at a single moment.
+    /// Returns the current counts. The counts are read one after another, so they can be from
+    /// different moments.
     pub fn progress(&self) -> Progress {
         // Relaxed ordering is enough, because the counts publish no other data.
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);

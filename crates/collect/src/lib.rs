@@ -13,7 +13,7 @@
 //! events. The buffers between the threads have a fixed size. If bytes do not fit, they are
 //! dropped, counted, and marked at their position, so received = written + dropped holds exactly.
 //! If a source loses no data while its reader waits (a file, standard input), the reader waits
-//! instead.
+//! instead of dropping bytes.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -100,7 +100,7 @@ use buffer::Buffer;
 use control::Control;
 use intake::{CHUNK_LEN, Intake};
 
-/// Limits for all sources of a collection together.
+/// Settings that all sources of a collection share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
     /// Conditions that end the collection.

@@ -12,7 +12,7 @@ use crate::buffer::Batch;
 use crate::view::{Shown, View};
 
 /// Number of bytes after which a format without a magic number is accepted. If no more bytes
-/// arrive, fewer suffice.
+/// arrive, fewer bytes suffice.
 const ACCEPTED_AFTER: usize = 4096;
 
 /// Time for which the source must be silent before the format is recognised from the bytes received
@@ -28,7 +28,8 @@ pub(crate) struct Live<'a, 't> {
     view: View<'a>,
     tell: &'t (dyn Fn(&Notice<'_>) + Sync),
     stage: Stage<'a>,
-    /// The time at which the latest bytes arrived; `None` after the pause that followed them.
+    /// The time at which the latest bytes arrived. `None` if the silence after these bytes has
+    /// already been handled.
     fresh_since: Option<Instant>,
     /// True if a notice has reported that no event has been found yet.
     reported_no_event: bool,
@@ -44,7 +45,8 @@ enum Stage<'a> {
     Unknown { start: Vec<u8>, gaps: Vec<(usize, u64)>, since: Instant },
     /// The stream is decoded and shown.
     Decoded(Box<Decoding<'a>>),
-    /// No more events are shown. `wanted` is true if the sink would have accepted more events.
+    /// No more events are shown. `wanted` is false if the view needs no more bytes from this
+    /// source.
     Ended { wanted: bool },
 }
 
@@ -72,8 +74,8 @@ impl<'a, 't> Live<'a, 't> {
         }
     }
 
-    /// Returns true if the sink ended the stream, for example because only the first events are
-    /// selected.
+    /// Returns true if the view needs no more bytes. For example, only the first events are
+    /// selected, or the view refuses the format because of [`View::only_growing`].
     pub(crate) fn wants_no_more(&self) -> bool {
         matches!(self.stage, Stage::Ended { wanted: false })
     }
@@ -148,8 +150,8 @@ impl<'a, 't> Live<'a, 't> {
         self.fresh_since = None;
         let Stage::Decoded(decoding) = &mut self.stage else { return Ok(()) };
         let Decoding { reading, sink } = decoding.as_mut();
-        // With an event, the settings are known. Without bytes, there is nothing to infer them
-        // from.
+        // After the first event, the settings are known. If no bytes are pending, the decoder
+        // cannot infer anything.
         if reading.trace().events > 0 || reading.pending() == 0 {
             return Ok(());
         }
@@ -196,7 +198,8 @@ impl<'a, 't> Live<'a, 't> {
         self.end_refused();
     }
 
-    /// Decodes the start of a stream, in which bytes are missing at the gaps.
+    /// Begins to decode a stream. `start` contains the bytes received so far. `gaps` contains the
+    /// positions at which bytes are missing.
     fn begin(
         &mut self,
         format: &Format,

@@ -13,7 +13,7 @@ const MAX_RANGES: usize = 1 << 16;
 /// Maximum number of packets that are listed individually.
 pub(crate) const MAX_LISTED: usize = 1000;
 
-/// The position of a packet in the order of arrival.
+/// The number of a packet, compared with the numbers of the packets that arrived before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
     /// The packet has the highest number so far.
@@ -45,8 +45,8 @@ pub struct Numbers {
 impl Numbers {
     /// Adds a number and returns its relation to the earlier numbers.
     pub fn arrive(&mut self, number: u32) -> Arrival {
-        // The last range that begins at or below the number. If this range does not contain the
-        // number, no range does.
+        // Find the last range that begins at or below the number. If this range does not contain
+        // the number, no range does.
         let below = self.ranges.range(..=number).next_back().map(|(first, last)| (*first, *last));
         if below.is_some_and(|(_, last)| number <= last) {
             return Arrival::Again;

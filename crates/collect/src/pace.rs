@@ -39,7 +39,7 @@ impl Pace {
         Self { period, last: Instant::now() }
     }
 
-    /// Sleeps for the rest of the period since the last unit of work.
+    /// Sleeps until one period has passed since the end of the previous sleep.
     pub(crate) fn rest(&mut self) {
         thread::sleep(self.period.saturating_sub(self.last.elapsed()));
         self.last = Instant::now();

@@ -79,7 +79,7 @@ impl FromStr for Serial {
 
     fn from_str(text: &str) -> Result<Self, SerialError> {
         let error = || SerialError(text.to_owned());
-        // The path of a device can contain `@`, so the last one separates the settings.
+        // The path of a device can contain `@`, so split the text at the last `@`.
         let (device, settings) = text.rsplit_once('@').unwrap_or((text, "115200"));
         let mut settings = settings.split(',');
         let baud = settings.next().and_then(|baud| baud.parse().ok()).filter(|baud| *baud > 0);
@@ -163,7 +163,7 @@ impl Serial {
         };
         let control = &mut termios.control_modes;
         control.remove(ControlModes::CSIZE);
-        // CLOCAL: cables with three wires have no modem lines.
+        // CLOCAL: ignore the modem lines, because cables with three wires do not have them.
         control.insert(size | ControlModes::CREAD | ControlModes::CLOCAL);
         // PARODD has no effect without PARENB.
         control.set(ControlModes::PARENB, self.parity != Parity::None);

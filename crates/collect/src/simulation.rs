@@ -2,8 +2,9 @@
 //! arrive, when connections end, and when bytes are stored and shown. Only the connections and the
 //! pauses are simulated; all other code is that of a real collection.
 //!
-//! For each source, the simulation checks that every received byte was stored or counted as
-//! dropped, and that it was shown or reported as a gap, in each case at its position.
+//! For each source with a file, the simulation checks that every received byte was stored or
+//! counted as dropped. For each source with a view, it checks that every byte was shown or reported
+//! as a gap. The bytes and the gaps must be at the correct positions.
 
 mod check;
 mod target;
@@ -68,7 +69,8 @@ struct Setup {
 }
 
 impl Setup {
-    /// The bits, from the lowest: sources (2 bits), content (2 bits), format, disk (2 bits), shown.
+    /// Returns the setup that a byte describes. Its bits are, from the lowest: sources (2 bits),
+    /// content (2 bits), format, disk (2 bits), shown.
     fn of(byte: u8) -> Self {
         let disks = [None, Some(1000), Some(usize::MAX), Some(usize::MAX)];
         let disk = disks[usize::from(byte >> 5 & 3)];
@@ -191,7 +193,7 @@ fn run(source: usize, setup: Setup, steps: &[(Step, u8)], control: &Control<'_>)
     // Every notice must have a text. The simulation does not compare the texts.
     let tell = &|notice: &Notice<'_>| assert!(!notice.to_string().is_empty());
     let buffer = &Buffer::limited(CAPACITY, MAX_READS);
-    // Half the capacity: the view can overrun while all bytes are stored.
+    // The view's buffer has half the capacity, so it can overrun while all bytes are stored.
     let showing = &Buffer::limited(CAPACITY / 2, MAX_READS);
     let (is_over, gauge) = (&AtomicBool::new(false), &Gauge::default());
     let (file, arrivals) = (Arc::default(), Arc::default());

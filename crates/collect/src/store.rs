@@ -46,8 +46,8 @@ pub(crate) fn store(
     let mut storing = Storing::new(raw, view, tell);
     if let Err(error) = storing.all(buffer) {
         storing.stored.error = Some(error);
-        // Otherwise a reader that waits for room in the buffer, such as the reader of a pipe, would
-        // wait forever.
+        // Abandon the buffer: otherwise a reader that waits for room in it, such as the reader of a
+        // pipe, would wait forever.
         buffer.abandon();
         control.end();
     }
@@ -179,7 +179,7 @@ fn marks_of(batch: &Batch, written: usize) -> Vec<u8> {
     let mut entries = Vec::new();
     for mark in &batch.marks {
         let bytes = mark.bytes as usize;
-        // Marks of connections have no bytes, so they apply in any case.
+        // Marks of other kinds have no bytes in the batch, so they do not depend on `written`.
         if mark.kind != ArrivalKind::Bytes {
             entries.extend(mark.to_bytes());
             continue;

@@ -51,8 +51,8 @@ impl<W: Write> SharedOutput<W> {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).out
     }
 
-    /// Returns a writer whose lines get this tag. If there is only one writer, its lines get no
-    /// tag.
+    /// Returns a writer whose lines get this tag. With `None`, the writer passes the lines on
+    /// unchanged.
     pub fn writer(&self, tag: Option<Tag>) -> TaggedWriter<'_, W> {
         TaggedWriter {
             output: self,

@@ -40,8 +40,8 @@ pub(crate) struct Udp {
 
 impl Udp {
     pub(crate) fn new(socket: UdpSocket, datagrams: Datagrams) -> io::Result<Self> {
-        // Size of the socket buffer, which holds datagrams while this process is not scheduled. The
-        // system may grant less.
+        // Request a large socket buffer, which holds datagrams while this process is not scheduled.
+        // The system may grant a smaller buffer.
         #[cfg(unix)]
         let _ = rustix::net::sockopt::set_socket_recv_buffer_size(&socket, 4 << 20);
         socket.set_read_timeout(Some(TICK))?;
@@ -55,7 +55,8 @@ impl Udp {
 
     /// Collects until the end. Returns the packet report, unless the datagrams are a stream.
     pub(crate) fn collect(mut self, intake: &mut Intake<'_>) -> io::Result<Option<Report>> {
-        // The datagram follows the length prefix of the capture.
+        // In a capture, the length of each datagram precedes the datagram, so reserve room for
+        // both.
         let mut room = vec![0; Frame::PREFIX + CHUNK_LEN];
         let mut pace = Pace::new(READING);
         while !intake.is_over() {
@@ -90,7 +91,7 @@ impl Udp {
         }
     }
 
-    /// Handles a datagram, with its length in the four bytes before it.
+    /// Handles a datagram. `framed` contains its length in four bytes, and then the datagram.
     fn datagram(&mut self, from: SocketAddr, framed: &[u8], intake: &mut Intake<'_>) {
         let datagram = framed.get(Frame::PREFIX..).unwrap_or_default();
         if self.datagrams == Datagrams::Any && !datagram.is_empty() {

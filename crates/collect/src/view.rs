@@ -28,7 +28,7 @@ impl std::fmt::Debug for View<'_> {
 pub struct Shown {
     /// The description of the events since the stream began or last restarted.
     pub trace: Option<Trace>,
-    /// The worst diagnostic before the last restart of the stream.
+    /// The highest severity of the diagnostics before the last restart of the stream.
     pub worst: Option<Severity>,
     /// Bytes that were not shown because the view was too slow.
     pub left_out: u64,

@@ -1,5 +1,4 @@
-//! Runs the fuzzer's corpora of the collector through the fuzz targets, with stable Rust and
-//! without a fuzzer.
+//! Runs the collector's fuzz targets on their corpora, with stable Rust and without a fuzzer.
 
 #[path = "../../../fuzz/src/collected.rs"]
 mod collected;

@@ -120,7 +120,7 @@ fn report(bytes: Vec<u8>) -> String {
 }
 
 /// Collects on another thread while `target` sends. The collection ends when `target` returns.
-/// After that, the value that it returns, such as open connections, is dropped.
+/// After that, drops the value that `target` returned, such as open connections.
 fn collecting<C>(
     source: &Source,
     until: Until,
@@ -206,7 +206,7 @@ fn a_systemview_target_is_shown_while_it_sends() {
     });
     assert_eq!(kept.bytes.bytes(), sent);
     let trace = collected.shown.unwrap().trace.unwrap();
-    // The number of packets that the target counted.
+    // The target counted this number of packets.
     assert_eq!((trace.format, trace.events), ("systemview", 1179));
     assert!(trace.losses.is_empty());
     assert!(kept.shown().contains("spindle"));
@@ -271,8 +271,8 @@ fn targets_connect_one_after_the_other_and_a_silent_one_is_replaced() {
 
 #[test]
 fn a_stream_in_datagrams_continues_after_a_loss_and_after_a_restart() {
-    // If the test was not scheduled for a second between two datagrams, the sender counts as
-    // silent.
+    // If the test does not run for one second between two datagrams, the collector treats the
+    // sender as silent. In that case, repeat the round.
     let clean = || Some(datagrams_with_others()).filter(|(_, kept)| kept.marks().len() == 3);
     let (collected, kept) = (0..20).find_map(|_| clean()).expect("one round without silence");
     let sent = capture();
@@ -332,7 +332,8 @@ fn a_serial_line_is_raw_and_an_unplugged_device_is_waited_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ttyTEST");
     let source: Serial = format!("{}@250000,8N1", path.display()).parse().unwrap();
-    // Bytes that a line would change or consume if it were not in raw mode.
+    // Send all byte values. If the line were not in raw mode, it would change or consume some of
+    // them.
     let mut sent = capture();
     sent.extend(0..=255_u8);
     let mut line = plug(&path);
@@ -558,7 +559,7 @@ fn bytes_that_a_stalled_view_skips_are_saved_and_counted() {
     assert_eq!(losses(&collected, LossCause::BufferFull).0, gaps as u64);
 }
 
-/// Sends bytes no faster than they are saved, even if the view is slower.
+/// Sends each block of bytes after the previous blocks have been saved. Does not wait for the view.
 fn send_as_it_is_saved(at: SocketAddr, bytes: &[u8], kept: &Outputs) {
     let mut target = TcpStream::connect(at).unwrap();
     let mut sent = 0;

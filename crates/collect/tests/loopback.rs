@@ -1,5 +1,5 @@
-//! Tests collecting over the loopback interface: a sender, an unreliable network, and the
-//! collector's report.
+//! Tests collecting datagrams over the loopback interface, and the collector's report about lost,
+//! late and duplicate datagrams.
 
 use std::io::{self, Write};
 use std::net::{SocketAddr, UdpSocket};
@@ -219,8 +219,8 @@ fn a_restarted_sender_is_reported_and_loses_nothing() {
     let second: Vec<_> = {
         let mut datagrams = Vec::new();
         let mut trace = chunk(500);
-        // The same packet numbers, but with different records: a restarted sender does not repeat
-        // earlier records.
+        // These packets have the same numbers as before but different records: a restarted sender
+        // does not repeat earlier records.
         let dump = trace.begin_send(0).unwrap();
         let mut packets = Packets::default();
         packets
@@ -249,7 +249,7 @@ fn a_restarted_sender_is_reported_and_loses_nothing() {
     assert_eq!(decoded.losses.iter().map(|loss| loss.events.unwrap()).sum::<u64>(), 3 * 60);
 }
 
-/// A datagram whose records have later timestamps.
+/// Returns the datagram with all timestamps increased by 1,000,000 ticks.
 fn changed(datagram: &[u8]) -> Vec<u8> {
     let mut changed = datagram.to_vec();
     for slot in changed[DatagramHeader::SIZE..].chunks_mut(Record::SIZE) {

@@ -136,7 +136,7 @@ impl Attributes {
             created: sys::realtime(),
             stream_policy: Some(policy),
             stream_size: self.stream_size.max(least),
-            // With this policy, the log has no limit.
+            // With the append policy, the log has no limit.
             log_size: if self.log_policy == LogPolicy::Append {
                 self.log_size
             } else {
@@ -146,8 +146,8 @@ impl Attributes {
         })
     }
 
-    /// Returns the memory layout of the stream. ENOMEM if the stream needs more than half of the
-    /// machine's memory.
+    /// Returns the memory layout of the stream. Fails with ENOMEM if the stream needs more than
+    /// half of the machine's memory.
     pub(crate) fn geometry(&self) -> Result<Geometry, Error> {
         let geometry = Geometry::for_promise(self.stream_size, self.max_data);
         let geometry = geometry.ok_or(Error(libc::ENOMEM))?;

@@ -152,8 +152,8 @@ impl Controller {
     }
 
     /// Removes the oldest event and returns it with its data, waiting for an event if necessary.
-    /// Waits until the time `until` at the latest (nanoseconds since 1970-01-01 UTC). Returns
-    /// `None` when no traced process is alive.
+    /// The wait ends at the time `until`, in nanoseconds since 1970-01-01 UTC; `None` means no
+    /// limit. Returns `None` when no traced process is alive.
     ///
     /// # Errors
     ///
@@ -196,8 +196,8 @@ impl Controller {
         }
         // Prepare before looking again: a record that is stored after this line changes the word.
         let seen = self.stream.prepare_to_wait();
-        // Check this before looking again. Otherwise the last process could store a record and end
-        // between the two steps.
+        // Check for traced processes before looking again. In the opposite order, the last process
+        // could store a record and end between looking and checking.
         let abandoned = self.stream.is_abandoned();
         if let Some(Some(event)) = self.stream.try_next(&mut give)? {
             return Ok(Polled::Event(event));
@@ -205,7 +205,7 @@ impl Controller {
         if abandoned {
             return Ok(Polled::Abandoned);
         }
-        // The thread wakes this reader when the last process has ended.
+        // The watching thread wakes this reader after the last traced process has ended.
         lock(&self.watch).get_or_insert_with(|| Watch::start(&self.stream));
         Ok(Polled::Sleep(seen))
     }
@@ -250,8 +250,8 @@ impl Controller {
     ///
     /// # Errors
     ///
-    /// EINVAL if the stream was already shut down; otherwise the first error from writing the log.
-    /// In both cases the stream is shut down afterwards.
+    /// * EINVAL: the stream was already shut down, or this is a child process created by `fork`.
+    /// * The first error from writing the log. The stream is shut down nevertheless.
     pub fn shutdown(&self) -> Result<(), Error> {
         if self.process != sys::process() || !self.stream.end() {
             return Err(Error::INVALID);

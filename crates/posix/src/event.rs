@@ -140,11 +140,13 @@ impl AttachedStream {
             event.head.flags |= FLAG_TRUNCATED;
         }
         let (cursor, last) = writer.thread.cursor(writer.level, slot, self.key);
-        // The thread's last record is in another packet. A later timestamp keeps the two in order.
+        // The thread's last record is in another packet. A later timestamp keeps the two records in
+        // order.
         if let Some(last) = last {
             event.stamp = self.pool().after(event.stamp, last);
         }
-        // The packet is full, or the thread has none. Then more steps are necessary.
+        // `append` fails if the packet is full, if the thread has no packet, or if the clock was
+        // set back.
         if !cursor.append(self.words(), event, data) {
             self.store_elsewhere(cursor, writer.owner, event, data);
         }

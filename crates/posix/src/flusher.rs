@@ -89,8 +89,8 @@ fn flushes_itself(stream: &Stream) -> bool {
     stream.pool().policy() == StreamPolicy::Flush
 }
 
-/// Returns true if the stream flushes itself and has new records besides those that its last flush
-/// generated.
+/// Returns true if the stream has the flush policy and contains new records. Records that the last
+/// flush itself generated do not count.
 fn is_regular_due(stream: &Stream) -> bool {
     let mut inner = stream.inner();
     let pool = stream.pool();

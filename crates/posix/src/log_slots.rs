@@ -1,4 +1,4 @@
-//! Assigns file positions to the blocks of a log with the policy loop.
+//! Assigns file positions to the blocks of a log with the loop policy.
 //!
 //! A block that is being filled is flushed several times, with more records each time. A flush
 //! never overwrites the last copy of the block, so a process that is killed during a write loses no
@@ -58,8 +58,8 @@ impl Slots {
                 self.used += 1;
                 (self.used - 1, false)
             }
-            // Only one of the slots holds the copy, and there is at least one other slot, so some
-            // slot contains a finished block.
+            // All slots are in use and none is spare. At most one contains the copy, so the others
+            // contain finished blocks.
             None => (self.finished.pop_front().unwrap_or(0), true),
         };
         let place = LogHeader::BLOCK as u64 + u64::from(number) * u64::from(self.bytes);

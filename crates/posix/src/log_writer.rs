@@ -50,7 +50,7 @@ pub(crate) struct LogWriter {
     pub(crate) program_end: Option<ProgramEnd>,
     /// True if records were overwritten or could not be written.
     pub(crate) overrun: bool,
-    /// True if there is no space left. In a log with the policy loop: true if records have been
+    /// True if there is no space left. In a log with the loop policy: true if records have been
     /// overwritten.
     pub(crate) full: bool,
     /// True if the log accepts no further records.
@@ -72,7 +72,8 @@ impl LogWriter {
         }
         let facts = sys::facts(file.as_fd())?;
         let regular = facts.is_regular();
-        // All policies except append write at positions, which a pipe or a terminal does not have.
+        // All policies except append write at given positions in the file. A pipe or a terminal has
+        // no positions.
         let odd = !regular && attributes.log_policy != LogPolicy::Append;
         // With O_APPEND, the system moves each write to the end of the file.
         if flags & libc::O_APPEND != 0 || odd || facts.is_directory() {
@@ -330,7 +331,7 @@ pub(crate) fn header(attributes: &Attributes, process: u32) -> LogHeader {
     }
 }
 
-/// For a log with the policy loop: returns the size of a slot in bytes, and the number of slots.
+/// For a log with the loop policy: returns the size of a slot in bytes, and the number of slots.
 /// There are two more slots than requested, because the oldest block and the second copy of the
 /// newest block contribute no readable records.
 fn slots(attributes: &Attributes) -> (u32, u32) {

@@ -38,7 +38,7 @@ pub(crate) fn of_area(process: u32, start: u64) -> Name {
     Name::new(format_args!("p.{process}.{start}"))
 }
 
-/// Returns `all`: the name of the page that all processes share if they have no area.
+/// Returns `all`: the name of the page that all processes without an area share.
 pub(crate) fn of_all() -> Name {
     Name::new(format_args!("all"))
 }

@@ -92,7 +92,7 @@ impl NameFile<'_> {
             }
         });
         let id = self.add(text);
-        // Closing is not sufficient if a fork has copied the descriptor.
+        // If a fork has copied the descriptor, closing it does not release the lock.
         sys::unlock(lock.as_fd());
         id
     }
@@ -130,9 +130,9 @@ impl NameFile<'_> {
         self.fill(0, other.count(), |index| other.slot(index))
     }
 
-    /// Adds names from a mapped name space until there are `count`. Fails if the existing names
-    /// differ from the first names of that name space. Async-signal-safe: it does not wait for the
-    /// lock.
+    /// Appends names of a mapped name space until this name space has `count` names. Fails if the
+    /// existing names differ from the first names of that name space. Async-signal-safe: it does
+    /// not wait for the lock.
     pub(crate) fn complete(self, from: &[AtomicU64], count: usize) -> Result<(), Errno> {
         let count = count.min(USER_EVENT_MAX);
         let slot = |index: usize| {

@@ -6,8 +6,8 @@
 //! assumed to have ended.
 //!
 //! Process ids are those shown in `/proc`. After `unshare`, a child process has another id in its
-//! own namespace, but still sees its parent's `/proc`. Here, such a child has the id that `/proc`
-//! shows and its parent's namespace.
+//! own namespace, but still sees its parent's `/proc`. This module identifies such a child by its
+//! parent's namespace and the id in `/proc`.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -85,9 +85,9 @@ impl Process {
         Self { id, space, start }
     }
 
-    /// Returns the process's user id if the calling process may trace it. That is the case if both
-    /// have the same real, effective and saved user id and the process is dumpable, or if the
-    /// caller may trace all processes.
+    /// Returns the process's user id if the calling process may trace it. That is the case if the
+    /// process is dumpable and its real, effective and saved user ids all equal the caller's
+    /// effective user id. It is also the case if the caller may trace all processes.
     pub(crate) fn traceable(self) -> Result<u32, Errno> {
         let name = Name::new(format_args!("/proc/{}/status", self.id));
         let file = sys::open(name.as_c_str(), libc::O_RDONLY).map_err(|_| libc::ESRCH)?;
@@ -173,8 +173,8 @@ pub(crate) fn after_fork() {
     NAMESPACE.store(0, Relaxed);
 }
 
-/// Returns the owner number of the calling thread for a depth of nested signal handlers.
-/// Async-signal-safe.
+/// Returns the owner number of the calling thread. Each depth of nested signal handlers has its own
+/// number. Async-signal-safe.
 pub(crate) fn own_owner(depth: u32) -> u64 {
     object::owner(sys::process(), sys::thread(), namespace(), depth)
 }

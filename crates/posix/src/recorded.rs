@@ -178,7 +178,7 @@ impl Blocks {
         let tail = usize::try_from(header.tail).unwrap_or(usize::MAX).min(bytes.len());
         let area = bytes.get(first..tail).unwrap_or_default();
         for (slot, piece) in area.chunks(size).enumerate().take(header.slots as usize) {
-            // A slot that was never written, or only in part, contains no valid block.
+            // A slot contains no valid block if it was never written or was written only in part.
             if let Lookup::Block { kind, number, body } = frame::find(piece, MAGIC)
                 && Kind::of_code(kind) == Some(Kind::Records)
             {

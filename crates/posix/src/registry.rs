@@ -87,8 +87,8 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// Opens the directory of a user, creating it first if necessary. Async-signal-safe after
-    /// [`choose`].
+    /// Opens the directory of a user, creating it first if necessary. Async-signal-safe after a
+    /// call of [`choose`].
     pub(crate) fn open(user: u32) -> Result<Self, Errno> {
         if let Some(chosen) = CHOSEN.get().and_then(|chosen| chosen.as_deref()) {
             return Self::at(chosen, user);
@@ -146,7 +146,8 @@ impl Registry {
         let filled =
             fill.iter().try_for_each(|(at, word)| sys::write_words(file.as_fd(), *at, &[*word]));
         let linked =
-            // The link fails if the name exists, and never shows an incomplete file.
+            // The link cannot be created if the name exists. No process sees an incomplete file
+            // under this name.
             filled.and_then(|()| sys::link_at(self.fd(), draft.as_c_str(), name.as_c_str()));
         sys::unlink_at(self.fd(), draft.as_c_str());
         linked.map(|()| file)
@@ -220,7 +221,7 @@ impl Registry {
         Err(libc::EPERM)
     }
 
-    /// Makes all processes without an area search for one.
+    /// Causes all processes that have no area to search for one.
     pub(crate) fn call_all(&self) {
         // If the page does not exist, no process is watching it.
         if let Ok(file) = self.file(&name::of_all()) {
@@ -254,8 +255,8 @@ impl Registry {
     }
 
     /// Publishes the location of a stream under the first free number. The file remains locked
-    /// while the controller has it open. Because of the lock, processes in other spaces can tell
-    /// that the controller is alive.
+    /// while the controller has it open. Processes in other spaces check this lock to detect if the
+    /// controller is alive.
     pub(crate) fn announce(&self, reference: &Reference) -> Result<(u32, OwnedFd), Errno> {
         let words = reference.words();
         let mut fill = [(0, 0); REFERENCE_WORDS];
@@ -322,7 +323,7 @@ impl Registry {
         if whole { Ok((file, header)) } else { Err(libc::EINVAL) }
     }
 
-    /// Returns true if the controller of a published location still holds the stream.
+    /// Returns true if the controller that published a location still has the stream.
     fn is_alive(&self, number: u32, reference: &Reference) -> bool {
         let controller = reference.controller;
         if !controller.is_near() {
@@ -361,8 +362,9 @@ impl Registry {
         entries.into_iter().flatten().flatten().take(MAX_ENTRIES)
     }
 
-    /// In every 16th process, removes the files of dead processes. Without this, the child
-    /// processes of a program would fill the directory while no controller is running.
+    /// Removes the files of dead processes, at most once per process and only if the process id is
+    /// a multiple of 16. Without this, the child processes of a program would fill the directory
+    /// while no controller is running.
     pub(crate) fn sweep_sometimes(&self) {
         static SWEPT: AtomicU64 = AtomicU64::new(0);
         let own = u64::from(sys::process());
@@ -448,8 +450,8 @@ impl Area {
 /// Maximum number of entries per sweep, so that a full directory cannot keep a controller busy for
 /// long.
 const MAX_ENTRIES: usize = 4096;
-/// Minimum age of unused files before their removal, because a process may be about to refer to
-/// them.
+/// Minimum age of an unused file that a sweep removes. A younger file may be one that a process has
+/// just created but does not refer to yet.
 const MIN_AGE: std::time::Duration = std::time::Duration::from_secs(10);
 
 const fn object_limit() -> u32 {

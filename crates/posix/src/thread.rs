@@ -1,4 +1,4 @@
-//! Per-thread state of recorders, one set for each depth of nested signal handlers.
+//! The recording state of a thread, which is separate for each depth of nested signal handlers.
 //!
 //! [`Nesting`] assigns a depth to each record. A handler that interrupts a record uses the next
 //! depth, which has its own packets. The state is in the thread's memory block ([`ThreadMemory`]),
@@ -23,14 +23,15 @@ use crate::clock::Comparison;
 use crate::process;
 use crate::sys;
 
-/// Maximum depth of nested recording, including the thread itself.
+/// Maximum number of records that a thread and its nested signal handlers can store at the same
+/// time.
 const DEPTHS: usize = 4;
 
 /// The recorder's identity, as stored in its records.
 #[derive(Clone, Copy)]
 pub(crate) struct Identity {
     pub(crate) process: u64,
-    /// The number that marks its packets: [`process::own_owner`].
+    /// The number that marks the recorder's packets: [`process::own_owner`].
     pub(crate) owner: u64,
     /// The thread as `pthread_t`.
     pub(crate) thread: u64,
@@ -116,14 +117,14 @@ pub(crate) struct Using(());
 
 /// The attached streams.
 pub(crate) trait Streams {
-    /// Returns the packets of the stream in a slot if it has this key.
+    /// Returns the packets of the stream in a slot, if the stream has this key.
     fn pool<'a>(&self, slot: usize, key: u64, using: &'a Using) -> Option<Pool<'a>>;
 }
 
 /// Number of calls of [`without_depth`] that have begun and not ended.
 static WITHOUT_DEPTH: AtomicUsize = AtomicUsize::new(0);
 
-/// Used instead of [`with_depth`] after it has returned `None`.
+/// Calls `work` without the state of the thread, after [`with_depth`] has returned `None`.
 #[cold]
 pub(crate) fn without_depth(work: impl FnOnce(&Using)) {
     WITHOUT_DEPTH.fetch_add(1, SeqCst);
@@ -157,10 +158,11 @@ impl ThreadState {
     /// Checks which threads use attached streams. Before and after this call, execute a memory
     /// barrier in all threads.
     ///
-    /// Returns the number of a check. No thread uses a stream any more that was detached before the
-    /// check with that number began. Returns 0 if no such check is known. `number` is the number of
-    /// the present check, and increases from check to check. `depth` is the caller's depth: the
-    /// caller itself uses no detached stream, but a record that the caller interrupted may use one.
+    /// Returns the number of a check. If a stream was detached before the check with that number
+    /// began, no thread uses the stream any more. Returns 0 if no such check is known. `number` is
+    /// the number of the present check, and increases from check to check. `depth` is the caller's
+    /// depth: the caller itself uses no detached stream, but a record that the caller interrupted
+    /// may use one.
     pub(crate) fn all_idle_since(&self, number: u64, depth: usize) -> u64 {
         let idle = THREADS.all_idle_since(number, (depth == 0).then_some(self));
         if WITHOUT_DEPTH.load(SeqCst) == 0 { idle } else { 0 }

@@ -1,8 +1,8 @@
 //! A thread that wakes sleeping readers after the traced processes have ended.
 //!
-//! Readers cannot check for the end of processes themselves, because they would have to sleep with
-//! a timeout. After a signal handler with `SA_RESTART`, a system call with a timeout does not
-//! restart.
+//! The readers themselves cannot check if the processes have ended, because they would have to
+//! sleep with a timeout. After a signal handler with `SA_RESTART`, a system call with a timeout
+//! does not restart.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -21,8 +21,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches the processes of a stream. Starts no thread if this process is the first living
-    /// process of the stream.
+    /// Watches the processes of a stream. Starts no thread if [`Stream::living_member`] returns
+    /// this process.
     pub(crate) fn start(stream: &Arc<Stream>) -> Self {
         let nothing = Self { stop: None, thread: None };
         // While this process itself is traced and alive, the stream cannot become abandoned.

@@ -38,7 +38,7 @@ fn streams_of_ended_controllers_are_unmapped() {
     let grown = address_space().saturating_sub(before);
     assert!(grown < STREAM_BYTES, "one thread: grown by {grown} bytes");
 
-    // Threads that record all the time: each sees every stream begin and end.
+    // These threads record all the time, so each of them sees every stream begin and end.
     let (end, count) = (AtomicBool::new(false), [const { AtomicU64::new(0) }; 3]);
     let all_recorded = || {
         let seen = count.each_ref().map(|count| count.load(Ordering::Relaxed));
@@ -65,8 +65,8 @@ fn streams_of_ended_controllers_are_unmapped() {
         };
         let mut grown = grown_after(60);
         // A thread that the system interrupts in the middle of an event delays the unmapping of all
-        // streams until later checks. So the test tries again with more controllers: if streams
-        // were never unmapped, the size would only grow.
+        // streams until later checks. So the test repeats the measurement with more controllers. If
+        // streams were never unmapped, the size would not decrease.
         for _ in 0..10 {
             if grown >= 60 * STREAM_BYTES {
                 grown = grown_after(20);

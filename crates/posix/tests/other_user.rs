@@ -14,7 +14,7 @@ use tracewell_posix::{Attributes, Controller, DIRECTORY_VARIABLE};
 /// The id of a user without privileges.
 const OTHER: u32 = 65_534;
 
-/// A process of another user, which is killed at the end.
+/// A process of another user, which is killed when this value is dropped.
 struct Sleeper(Child);
 
 impl Drop for Sleeper {

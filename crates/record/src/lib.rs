@@ -1,4 +1,4 @@
-//! The recording rules of each trace system, operating on memory that the caller owns.
+//! Recorders that follow the rules of each trace system, in memory that the caller owns.
 //!
 //! This crate determines *when* and *where* to write bytes; `tracewell-wire` defines their layout.
 //! Without optional features, it uses no standard library, no allocator, no `unsafe` code, no
@@ -8,7 +8,7 @@
 //! There is one module per trace system. [`threadx`] writes the memory image that TraceX reads,
 //! [`aix`] implements the trace calls of AIX, [`rkh`] sends the byte stream of RKH's trace
 //! facility, and [`shark`] fills the chunks of the S.Ha.R.K. kernel. [`stream`] is our own
-//! recorder: with the feature `std`, it shares memory between threads and processes. [`posix`]
+//! recorder. With the feature `std`, it shares memory between threads and processes. [`posix`]
 //! stores the events of POSIX trace streams.
 //!
 //! The first four modules work on every target that has `core`. [`stream`] and [`posix`] need

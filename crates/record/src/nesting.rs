@@ -1,10 +1,10 @@
 //! Nested recording in one thread: a signal handler can record an event while it interrupts the
 //! recording of another event.
 //!
-//! While a thread stores a record, its count of depths in use is one higher. A handler that
-//! interrupts the thread at this time records at the next depth, with its own state, and the
-//! interrupted record remains untouched. So two records never use the same state, and storing needs
-//! no locked instructions.
+//! A thread increments its count of used depths when a record begins, and decrements the count when
+//! the record ends. So a handler that interrupts a record uses the next depth, with its own state,
+//! and the interrupted record remains untouched. Two records never use the same state, and storing
+//! needs no locked instructions.
 //!
 //! A handler can leave by a jump (`longjmp`). In that case the interrupted record never ends, and
 //! its depth remains in use. When all depths are in use, the next record compares stack addresses.
@@ -67,7 +67,9 @@ impl<const DEPTHS: usize> Nesting<DEPTHS> {
     ) -> Option<R> {
         let local = 0_u8;
         let here = (&raw const local).addr();
-        // Relaxed, with compiler fences: only signal handlers on this same thread read the value.
+        // Relaxed, with compiler fences: only this thread and its signal handlers depend on the
+        // order. A caller of `is_in_use` in another thread must first execute a memory barrier in
+        // all threads.
         let mut depth = self.in_use.load(Ordering::Relaxed) as usize;
         if depth >= DEPTHS {
             depth = self.recover(here, abandoned)?;

@@ -3,7 +3,7 @@
 use core::error::Error;
 use core::fmt;
 
-/// Error of a call that takes memory: the reason, and the memory, which is unchanged.
+/// Error of a call that takes memory. It contains the reason, and gives the memory back unchanged.
 ///
 /// ```
 /// use tracewell_record::Refused;

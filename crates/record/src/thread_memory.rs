@@ -11,8 +11,8 @@
 //! only when it first needs its block: to get its id, to find the block of a thread that has ended,
 //! and to map pages if there is none.
 //!
-//! This module uses unsafe code because an instruction accesses the word, foreign functions call
-//! the kernel, and mapped pages become references.
+//! This module uses unsafe code to access the word with inline assembly, to call the kernel, and to
+//! make references to mapped pages.
 #![allow(unsafe_code)]
 
 use core::marker::PhantomData;
@@ -28,8 +28,7 @@ pub unsafe trait Zeroed: 'static {
     /// Resets the value of an ended thread so that another thread can use it.
     fn reset(&self);
 
-    /// Returns false if the thread that owns the value is certainly not using the data that the
-    /// value protects.
+    /// Returns true if the value's thread may be using the data that the value protects.
     fn is_in_use(&self) -> bool {
         true
     }
@@ -84,7 +83,7 @@ struct Block<T> {
     thread: AtomicU64,
     /// The next older block.
     before: AtomicPtr<Self>,
-    /// The last check in which the thread was idle.
+    /// Number of the last check that found the thread idle.
     idle: AtomicU64,
     value: T,
 }
@@ -94,7 +93,7 @@ struct Block<T> {
 const MAX_LIVENESS_CHECKS: usize = 16;
 /// Maximum number of times that [`ThreadMemory::all_idle_since`] checks a value.
 const MAX_IDLE_CHECKS: u32 = 100;
-/// Set in a block's owner while another thread is taking over the block.
+/// Bit of `Block::thread` that is set while a thread takes over the block.
 const TAKING: u64 = 1 << 63;
 
 impl<T: Zeroed> ThreadMemory<T> {
@@ -120,8 +119,8 @@ impl<T: Zeroed> ThreadMemory<T> {
     }
 
     /// Checks which threads are idle. A thread is idle if, at some moment during the call, it does
-    /// not use its value. Returns the largest number for which each thread was idle in the check
-    /// with this number or in a later check.
+    /// not use its value. Each thread has a last check that found it idle. Returns the number of
+    /// the earliest of these checks.
     ///
     /// `number` must increase from check to check. If `idle` is the caller's value, the caller
     /// counts as idle. In the child of a fork, the values of the parent's threads count as well,
@@ -138,7 +137,7 @@ impl<T: Zeroed> ThreadMemory<T> {
                 // A thread that has ended cannot use its value any more.
                 || has_ended(block.thread.load(Ordering::Relaxed), caller)
             {
-                // Another check with a later number may have stored its number before.
+                // A check with a larger number may already have stored that number.
                 number.max(block.idle.fetch_max(number, Ordering::Relaxed))
             } else {
                 block.idle.load(Ordering::Relaxed)
@@ -249,7 +248,7 @@ fn caller() -> u64 {
 /// The parent's threads do not count as ended in the child of a fork, because the child continues
 /// to use the block of the thread that forked.
 fn has_ended(thread: u64, own: u64) -> bool {
-    // The kernel has reused the id of an ended thread for the caller.
+    // In this case, the kernel has given the caller the id of an ended thread.
     if thread == own {
         return true;
     }
@@ -358,8 +357,8 @@ core::arch::global_asm!(
 
 /// On other targets the words are an ordinary thread-local variable. With musl, such a variable is
 /// safe in a signal handler, because the loader reserves a library's variables for all threads when
-/// it loads the library. On the remaining targets, we do not know the layout of the loader's
-/// tables.
+/// it loads the library. The remaining targets use an ordinary variable because we do not know the
+/// layout of their loaders' tables.
 #[cfg(not(all(target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 #[inline(always)]
 fn words() -> &'static [AtomicUsize; 2] {

@@ -6,10 +6,10 @@
 //! allocator counts allocations. Reading the time makes no system call, because an instruction
 //! reads the counter.
 //!
-//! The first event of a thread in a stream is the exception, and shows that the test can fail. It
-//! takes a lane, and therefore requests the thread's ids and name from the kernel (`getpid`,
-//! `gettid`, `prctl`). If the stream is in a file, it also reserves the lane's pages (`fallocate`).
-//! None of these calls waits for another thread.
+//! Only the first event of a thread in a stream makes system calls. A test uses this event to show
+//! that system calls are detected. The event takes a lane, and therefore requests the thread's ids
+//! and name from the kernel (`getpid`, `gettid`, `prctl`). If the stream is in a file, it also
+//! reserves the lane's pages (`fallocate`). None of these calls waits for another thread.
 //!
 //! This file uses unsafe code because `fork` and `prctl` are foreign functions.
 #![cfg(target_os = "linux")]
@@ -55,7 +55,7 @@ fn confined<S>(make: impl FnOnce() -> S, work: impl FnOnce(&mut S)) -> Result<u6
     }
 }
 
-/// From here on, every system call except `exit_group` kills the process with SIGSYS.
+/// After this call, every system call except `exit_group` kills the process with SIGSYS.
 fn confine() {
     let step =
         |code: u32, jump: u8, k: u32| libc::sock_filter { code: code as u16, jt: jump, jf: 0, k };
@@ -249,7 +249,7 @@ fn streams_after_the_first_event_of_a_thread() {
             stream
         };
         assert_eq!(confined(make, record), Ok(0), "{}", policy.as_str());
-        // Taking a lane.
+        // The first event takes a lane, and therefore makes a system call.
         assert_eq!(confined(|| stream(policy), record), Err(libc::SIGSYS), "{}", policy.as_str());
     }
 }

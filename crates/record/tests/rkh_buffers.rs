@@ -51,7 +51,7 @@ impl Model for Bytes {
     }
 }
 
-/// Whole frames only.
+/// A buffer of whole frames. Aborted frames and frames that do not fit are dropped.
 struct Frames(VecDeque<u8>, usize);
 
 impl Model for Frames {

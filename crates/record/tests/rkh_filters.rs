@@ -18,7 +18,7 @@ fn of(table: &'static Table) -> Options {
     Options { table, ..Options::default() }
 }
 
-/// Returns true if a record with signal 9 of the active object with priority 5 passes.
+/// Returns true if the filters pass a record about signal 9 and the active object with priority 5.
 fn passes(trace: &mut Recorder<'_>, event: &Event) -> bool {
     let arguments = vec![9; event.fields.len()];
     match trace.record(event, About::signal(5, 9), &arguments) {
@@ -135,7 +135,7 @@ fn numbers_past_a_table_change_nothing_and_do_not_pass() {
     assert!(filters.object(63, Filter::Off) && !filters.object(64, Filter::Off));
     assert!(filters.signal(15, Filter::Off) && !filters.signal(16, Filter::Off));
     assert!(filters.group(7, Filter::Off) && !filters.group(8, Filter::Off));
-    // MP has three events. The last UT event has a bit like any other event.
+    // The group MP has the codes 0 to 2. `UT_FAIL` is the last event of the last group.
     assert!(filters.code(2, Filter::Off) && !filters.code(3, Filter::Off));
     assert!(filters.event(&V3_4::UT_FAIL, Filter::On));
     filters.all(Filter::Off);

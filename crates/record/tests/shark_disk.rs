@@ -65,7 +65,7 @@ fn a_chunk_that_cannot_be_written_keeps_its_records_and_leaves_no_file() {
     assert!(matches!(gone, SendError::Sender(error) if error.kind() == ErrorKind::NotFound));
 }
 
-/// Accepts a few bytes per call, up to a limit.
+/// Accepts at most 5 bytes per call, and `room` bytes in total.
 struct SmallDisk {
     room: usize,
     written: Vec<u8>,

@@ -20,7 +20,7 @@ static RECORDED: AtomicU64 = AtomicU64::new(0);
 /// Number of events that the copying reader has seen.
 static SEEN: AtomicU64 = AtomicU64::new(0);
 
-/// The handlers of threads 0 to 3 record as recorders 4 to 7.
+/// Number of threads that record. Their signal handlers record under the numbers 4 to 7.
 const THREADS: u32 = 4;
 
 thread_local! {

@@ -1,8 +1,8 @@
 //! Compares the C recorder of small targets with the Rust recorder: both must write the same bytes
 //! and return the same values for the same calls. The calls are random, or come from the corpus of
 //! the fuzz target `target_twin`. Each installed C compiler compiles the C recorder. The C recorder
-//! must also compile without warnings for each processor. Outside CI, the test skips processors
-//! without an installed compiler.
+//! must also compile without warnings for each processor in `PROCESSORS`. Outside CI, the test
+//! skips processors without an installed compiler.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ fn both_recorders_write_the_same_bytes_for_the_same_calls() {
     }
 }
 
-/// Runs the corpus of the fuzz target with this name.
+/// Runs the corpus of the fuzz target `target_twin`.
 #[test]
 fn target_twin() {
     let Some(compiler) = compilers().into_iter().next() else {

@@ -89,7 +89,7 @@ fn the_search_starts_at_the_slot_freed_last_and_wraps_once() {
         put(trace, &[A, B, C, D]);
         trace.unregister(B);
         trace.unregister(C);
-        // It examines slots 2, 3, 0 and 1. Slot 1 is the last available slot.
+        // The search examines slots 2, 3, 0 and 1. Slot 1 is the last available slot.
         assert_eq!(put(trace, &[E]), [Some(1)]);
     });
 }

@@ -1,4 +1,4 @@
-//! The hooks that an executor calls, for each type that records them.
+//! A macro that implements the hooks that an executor calls.
 
 /// Implements [`rtos_trace::RtosTrace`] for a type. The module that uses this macro must have a
 /// function `with`, which calls a closure with the [`State`](crate::state::State), and the type

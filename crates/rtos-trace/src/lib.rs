@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `task_new` | the creation of the task |
 //! | `task_new_stackless` | the creation of the task, with its priority and name |
-//! | `task_send_info` | its name and stack size; its priority, unless this is 0 |
+//! | `task_send_info` | the name and stack size of the task; also its priority, unless this is 0 |
 //! | `task_ready_begin` | the task becomes ready; no event if the task is running, because it runs again after this execution |
 //! | `task_exec_begin` | the task runs |
 //! | `task_exec_end` | the running task is suspended, unless it became ready while it ran |
@@ -19,7 +19,8 @@
 //! | `isr_enter`, `isr_exit`, `isr_exit_to_scheduler` | the start and the end of the interrupt, with its number from [`TargetTrace::set_interrupt`] |
 //! | `name_marker` | the name of a mark or section of the application |
 //! | `marker`, `marker_begin`, `marker_end` | a mark; the start and the end of a section |
-//! | `stop`, `start` | the end of the recording; `start` continues it without an event |
+//! | `stop` | the end of the recording |
+//! | `start` | no event; the recording continues |
 //!
 //! All events of [`TargetTrace`] have core 0. Hooks that are called before `init` record nothing.
 //!
@@ -28,7 +29,7 @@
 //! | `numbers` | gives tasks small numbers |
 //! | `state` | the running tasks |
 //! | `hooks` | the calls of `rtos-trace` |
-//! | `target`, `stream` | the calls of programs, for a recorder and for a stream |
+//! | `target`, `stream` | `TargetTrace` and `StreamTrace`, whose functions programs call |
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -10,8 +10,8 @@ const TASKS: usize = 32;
 pub(crate) struct Numbers([u32; TASKS]);
 
 impl Numbers {
-    /// Returns the number assigned to a task. Gives the task a number if it has none and a number
-    /// is unused.
+    /// Returns the number of a task. A task without a number gets the next unused number. If there
+    /// is none, returns the task's id.
     pub(crate) fn of(&mut self, id: u32) -> u32 {
         let index = self.0.iter().position(|other| *other == id || *other == 0);
         let Some(index) = index else { return id };

@@ -1,4 +1,5 @@
-//! The recording, and the running tasks. Each hook of `rtos-trace` is a function of [`State`].
+//! The state of the hooks: the recording and the running tasks. Each hook of `rtos-trace` is a
+//! function of [`State`].
 
 use tracewell_record::target::Recorder;
 use tracewell_wire::target::{DefinitionKind, ids};

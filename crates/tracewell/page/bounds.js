@@ -1,4 +1,4 @@
-// Binary search in sorted values, and the range for a search that starts near its result.
+// Binary search in sorted values, and a limit for searches whose result is near their start.
 
 /**
  * Returns the first index in `from..to` whose value is at least `value`, or `to`.
@@ -29,8 +29,8 @@ export function upperBound(values, value, from = 0, to = values.length) {
 }
 
 /**
- * Returns an end for a search that starts at `from`: the values from there on are greater than `value`. It is at most twice as far from
- * `from` as the first such value, so the search takes only a few steps if this value is near.
+ * Returns an upper limit for a binary search that starts at `from`. All values at and after the limit are greater than `value`. The limit
+ * is at most about twice as far from `from` as the result of the search, so the search takes only a few steps if its result is near.
  * @param {ArrayLike<number>} values sorted
  * @param {number} value
  * @param {number} from

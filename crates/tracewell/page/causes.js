@@ -1,9 +1,9 @@
-// Finds the contexts that used the processors during a time, and the contexts that delayed a wait.
+// Finds the contexts that used the processors in a time range, and the contexts that delayed a wait.
 
 import { BLOCKED, INTERRUPT, TASK } from "./model.js";
 
 /**
- * Returns the ticks of each context that occupied the cores of a file, the largest first. Interrupts have the number -1.
+ * Returns the ticks for which each context occupied the cores of a file, in descending order. Interrupts have the number -1.
  * @param {import("./model.js").Model} model
  * @param {number} file
  * @param {number} from
@@ -26,7 +26,9 @@ export function occupants(model, file, from, to) {
 
 /**
  * Returns the contexts that ran although they are less urgent than the waiting context and do not hold the object. If the priority of the
- * waiting context is unknown, there are none. @param {import("./model.js").Model} model @param {number} waiter
+ * waiting context is unknown, there are none.
+ * @param {import("./model.js").Model} model
+ * @param {number} waiter
  * @param {number} holder -1 if unknown
  * @param {Map<number, number>} times of the occupants during the wait
  */
@@ -35,7 +37,7 @@ export function culprits(model, waiter, holder, times) {
 }
 
 /**
- * Returns the index of the longest span of a row within a time that `accepts` accepts, or -1.
+ * Returns the index of a row's longest span that overlaps a time range. Ignores spans that `accepts` rejects. Returns -1 if no span is left.
  * @param {any} row
  * @param {number} from
  * @param {number} to

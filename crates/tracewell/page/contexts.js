@@ -14,7 +14,7 @@ const WAITING = [3, 4];
 
 const DELETED = 9;
 
-/** Opacity of an interrupted context, of the border of a ready one, of an unknown state, and of a job. */
+/** Opacity of an interrupted context, of the border of a ready context, of an unknown state, and of a job. */
 const [PALE, BORDER, VAGUE, JOB] = [0.45, 0.5, 0.6, 0.5];
 
 /** Minimum width of a ready span that has a border. */
@@ -63,7 +63,7 @@ export function drawContext(frame, lane, y, box) {
                 const part = Math.max(1, Math.round(height * share));
                 if (share > 0) rects.bar(x, top + height - part, part, colour);
             } else if (share > 0.5 || (share > 0 && pixels.hasWhole)) {
-                // Among few spans, a short run is as high as a long one.
+                // In a row that is not dense, a short run is as high as a long one.
                 rects.bar(x, top, height, colour);
             } else if (pixels.middle >= 0) {
                 addState(rects, colours, colour, pixels.spans.state[pixels.middle], box, x, 1);
@@ -106,7 +106,7 @@ function drawState({ ink, colours }, colour, state, { y, height }, x, width) {
     ink.globalAlpha = 1;
 }
 
-/** Adds a state to an image. It looks as `drawState` draws it. @type {(rects: Rectangles, colours: import("./theme.js").Colours, colour: string, state: number, box: Box, x: number, width: number) => void} */
+/** Adds a state to an image. The state looks as if `drawState` had drawn it. @type {(rects: Rectangles, colours: import("./theme.js").Colours, colour: string, state: number, box: Box, x: number, width: number) => void} */
 function addState(rects, colours, colour, state, { y, height }, x, width) {
     if (state === RUNNING || state === INTERRUPTED) {
         rects.add(x, y, width, height, colour, state === RUNNING ? 1 : PALE);
@@ -141,7 +141,7 @@ function addLine(rects, y, colour, alpha, [on, off], from, to) {
 }
 
 /**
- * Returns the text on the line of a state without the processor.
+ * Returns the label of a state, or an empty text if the state has no label.
  * @param {import("./model.js").Model} model
  * @param {number} state
  * @param {number} value
@@ -203,7 +203,7 @@ function drawJobs(frame, lane, y, colour) {
 }
 
 /**
- * Draws events that are shown as single points, as small triangles.
+ * Draws small triangles for the events that are single points.
  * @param {Frame} frame
  * @param {import("./rows.js").Lane} lane
  * @param {number} y

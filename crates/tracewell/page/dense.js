@@ -1,5 +1,5 @@
-// Draws the spans of a row: each span as it is if there are few, or else the pixels of an image. So the cost of a picture depends on its
-// size, and not on the length of the trace.
+// Draws the spans of a row. If there are few spans, draws each of them. Otherwise, draws the row as an image, pixel by pixel. So the cost
+// of a picture depends on its size, and not on the length of the trace.
 
 import { fitted } from "./paint.js";
 import { Pixels } from "./pixels.js";
@@ -10,8 +10,8 @@ import { textOn } from "./theme.js";
 /** @typedef {{ y: number, height: number }} Box */
 
 /**
- * How the spans of a kind of row are drawn. `span` draws a span on the canvas. `run` adds the part of a span that covers whole pixels, and
- * `pixel` adds a pixel with the ends of spans in it. If it asks for the share of a state, this is `state`.
+ * How the spans of a kind of row are drawn. `span` draws a span on the canvas. `run` adds the part of a span that covers whole pixels to an
+ * image. `pixel` adds a pixel in which spans end. `state` is the state whose share `pixel` needs, if it needs one.
  * @typedef {{
  *   state?: number,
  *   span: (frame: Frame, spans: any, index: number, box: Box, x: number, width: number) => void,
@@ -26,14 +26,14 @@ const SPANS = 4000;
 /** Minimum width in pixels of a bar with a name. */
 const NAMED = 24;
 
-/** Maximum width of a span that is drawn like the pixels between which it is. */
+/** In a dense row, a span of at most this width in pixels is drawn like the pixels around it. */
 const SPECK = 3;
 
-/** Number of spans per pixel above which only their shares can be seen. */
+/** A row is dense if it has more spans per pixel than this. Its pixels then show the shares of states. */
 const DENSE = 2;
 
 /**
- * Returns the maximum number of spans of a row that are drawn one by one.
+ * Returns a number of spans. A row with more visible spans than this number is drawn as an image.
  * @param {import("./rows.js").Lane[]} lanes
  * @param {{ from: number, to: number }} view
  */
@@ -68,7 +68,7 @@ function drawPixels(frame, spans, box, { run, pixel, state }, isDense) {
     const width = times.length - 1;
     const rects = sheet.rectangles({ left, top: box.y, width, height: box.height });
     const pixels = new Pixels(spans, times[0], isDense);
-    // In sequence, the pixels have different times.
+    // In the sequence view, the pixels cover times of different lengths.
     const isSimple = state !== undefined && view.scale === PROPORTIONAL && pixels.simplify(state, times[1] - times[0]);
     const last = Math.min(Math.ceil(x(spans.to(spans.count - 1)) - left), width);
     let column = 0;
@@ -77,7 +77,7 @@ function drawPixels(frame, spans, box, { run, pixel, state }, isDense) {
         const share = isSimple ? pixels.share(state) : 0;
         let end = column;
         if ((share <= 0 || share >= 1) && pixels.isSingle) end = Math.min(Math.floor(x(spans.to(pixels.first)) - left), last);
-        // Among pixels that show shares, a state of a single pixel would only be a speck.
+        // Among pixels that show shares, a state that is only a few pixels wide would look like a speck.
         if (end - column > (isDense ? SPECK : 0)) {
             run(frame, spans, pixels.first, box, left + column, end - column, rects);
             pixels.skip(times[end]);

@@ -2,13 +2,13 @@
 // and lists the events if there are few enough.
 
 /**
- * The part of a trace that the model contains, with ticks from the start of the page.
+ * The part of a trace that the model contains. `from` and `until` are ticks from the start of the page.
  * @typedef {{
  *   from: number, until: number, resolution: number, events: number, most: number, listed: boolean
  * }} Part
  */
 
-/** Time without a change of the view before the page asks the server, in milliseconds. */
+/** Time in milliseconds between the last change of the view and the request to the server. */
 const PAUSE = 80;
 
 /**

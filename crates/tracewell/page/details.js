@@ -70,7 +70,7 @@ export class Details {
     }
 
     /**
-     * A link that selects.
+     * Returns a link that calls `follow`.
      * @param {string} text
      * @param {() => void} follow
      */
@@ -91,7 +91,7 @@ export class Details {
         return element("span", isNamed ? [link, ...breakable(` ${label}`)] : [link]);
     }
 
-    /** Returns a link to an event by its number in the trace. @param {number} seq */
+    /** Returns a link to the event that has this number in the trace. @param {number} seq */
     numbered(seq) {
         const index = this.model.events.find(seq);
         return index < 0 ? `event ${seq}, not on this page` : this.eventLink(index);
@@ -204,7 +204,11 @@ export class Details {
         ];
     }
 
-    /** Returns a link to the hold of the lock for which a span waits, or to its holder. @param {any} span */
+    /**
+     * Returns the holder of the lock for which a context waits, as a link. The link leads to the span in which the holder has the lock. If the
+     * page does not contain this span, the link leads to the state of the holder.
+     * @param {any} span
+     */
     holder({ row, index, from, value }) {
         const { model } = this;
         const holder = model.reasons[value].holder - 1;
@@ -220,7 +224,7 @@ export class Details {
         const found = isBlocked ? requestOf(model, row.context, from, to) : -1;
         if (found < 0) return [];
         const { wait } = model;
-        // Figures of mutexes count a wait from its request, and states from the suspension.
+        // The figures of mutexes count a wait from its request. States count it from the suspension.
         const whole = wait.from[found] < from ? [`, ${model.span(wait.from[found], to)} from the request to the end`] : [];
         return [/** @type {[string, Content]} */ (["request", [this.numbered(wait.fromSeq[found]), ...whole]])];
     }
@@ -337,7 +341,7 @@ export class Details {
     }
 
     /**
-     * Returns the figures of a time: length, events, and the time of each context by state.
+     * Returns the figures of a time range: length, events, and the time of each context by state.
      * @type {(title: string, from: number, to: number) => HTMLElement}
      */
     figures(title, from, to) {

@@ -11,12 +11,12 @@ const MAX_BARS = 24;
 const WIDE = 100;
 
 /**
- * A distribution. `rows` and `spans` contain the place of each length; all three are sorted by length.
+ * A distribution. The span with the length `lengths[i]` is span `spans[i]` of row `rows[i]`. The three lists are sorted by length.
  * @typedef {{ group: string, name: string, lengths: number[], rows: number[], spans: number[] }} Distribution
  */
 
 /**
- * A bar: the number of lengths from `from` up to `to`, which begin at index `first`.
+ * A bar of a histogram. It stands for `count` lengths between `from` and `to`. `first` is the index of the shortest of them.
  * @typedef {{ from: number, to: number, first: number, count: number }} Bar
  */
 
@@ -64,8 +64,8 @@ export function distributions(model) {
 }
 
 /**
- * Returns the bars of sorted lengths. Bars have equal widths, or equal ratios of their ends if the
- * lengths differ much.
+ * Returns the bars of sorted lengths. The bars divide the range of lengths evenly, or logarithmically if
+ * the lengths differ much.
  * @param {number[]} lengths
  * @returns {Bar[]}
  */
@@ -89,7 +89,7 @@ export function bars(lengths) {
 }
 
 /**
- * Returns the smallest length such that a share of all lengths is not longer.
+ * Returns a quantile of sorted lengths, for example the median for a share of 0.5.
  * @param {number[]} lengths not empty
  * @param {number} share
  */

@@ -123,7 +123,7 @@ class Start {
         if (new URLSearchParams(location.search).has("sample")) await this.openSample();
     }
 
-    /** Shows a field for each option of a format. A field keeps the text of the old field with its key. @param {string} name */
+    /** Shows a field for each option of a format. A new field keeps the text of the old field that had the same key. @param {string} name */
     named(name) {
         const { options } = this.formats.find((format) => format.name === name) ?? { options: [RATE] };
         // Leave out options that name files, because the reader has no file except the trace.

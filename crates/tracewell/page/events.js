@@ -110,7 +110,7 @@ export class EventList {
         return index < this.events.count ? index : -1;
     }
 
-    /** Scrolls to a new range, to the selection, or to the start of the visible time if that has changed. */
+    /** Scrolls to the range, the selection or the start of the visible time, if one of these has changed. */
     follow() {
         const { view } = this.timeline;
         const { current } = this;
@@ -165,7 +165,7 @@ export class EventList {
         return line;
     }
 
-    /** Returns a text, in which the text that was searched for is marked if the event was found. @type {(text: string, index: number) => (string | Node)[]} */
+    /** Returns a text. If the search found the event, marks the wanted text in it. @type {(text: string, index: number) => (string | Node)[]} */
     marked(text, index) {
         if (!this.found.has(index)) return [text];
         return parts(text, this.wanted).map((part, i) => (i % 2 === 1 ? element("mark", [part]) : part));
@@ -183,7 +183,7 @@ export class EventList {
 }
 
 /**
- * Returns the parts of a text around each occurrence of a wanted text, in upper or lower case. Every second part is an occurrence.
+ * Splits a text before and after each occurrence of a wanted text. Ignores the case of letters. Every second part is an occurrence.
  * @param {string} text
  * @param {string} wanted in lower case
  * @returns {string[]}

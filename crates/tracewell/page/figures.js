@@ -10,15 +10,16 @@ import { isOpen, longestWaits, requestOf } from "./waits.js";
 /** A cell: its text, the value by which a column is sorted, and a function that shows its place. */
 /** @typedef {{ text: string, value: number | string, go?: () => void }} Cell */
 /**
- * A table. `section` is the title of its file if the page shows several. `isPart` is true for a table of a time. `notes` explain columns.
+ * A table. `section` is the title of its file if the page shows several. `isPart` is true for a table about a time range. `notes` explain
+ * columns.
  * @typedef {{ name: string, columns: string[], rows: Cell[][], section?: string, isPart?: boolean, notes?: Record<string, string> }} Table
  */
 /** The figures of a file as `analyze` prints them. @typedef {{ file: number, json: any }} FileFigures */
 
-/** Columns with the longest wait, by the moment from which it is counted. */
+/** Names of the columns with the longest wait, counted from the suspension or from the request. */
 const [SUSPENDED, REQUESTED] = ["longest wait from suspension", "longest wait from request"];
 
-/** What columns mean. @type {Record<string, string>} */
+/** The meanings of columns. @type {Record<string, string>} */
 const NOTES = Object.fromEntries([
     ...["from suspension", SUSPENDED].map((name) => [name, "from the moment at which the context lost the core, to the end of the wait"]),
     ...["from request", "wait from request", REQUESTED].map((name) => [name, "from the call that asked for the object, to the end of the wait; the context was suspended a little later"]),
@@ -208,7 +209,7 @@ export class Figures {
         return i === undefined ? cell(null) : this.length(this.model.inversion.ticks[i], () => this.places.inversion(i));
     }
 
-    /** Returns the longest waits that overlap a time. @type {(file: number, from: number, to: number) => Table} */
+    /** Returns the longest waits that overlap a time range. @type {(file: number, from: number, to: number) => Table} */
     waits(file, from, to) {
         const { model } = this;
         const rows = longestWaits(model, file, from, to).map((wait) => {
@@ -231,7 +232,7 @@ export class Figures {
             columns: ["context", "reason", "object", "from suspension", "from request", "held by", "begins"] };
     }
 
-    /** Returns the inversions that overlap a time. @type {(file: number, first: number, last: number) => Table} */
+    /** Returns the inversions that overlap a time range. @type {(file: number, first: number, last: number) => Table} */
     inversions(file, first, last) {
         const { model } = this;
         const { inversion, locks } = model;
@@ -262,7 +263,7 @@ export class Figures {
             columns: ["waiting", "for", "held by", "less urgent that ran", "inverted", "wait from request", "begins"] };
     }
 
-    /** Returns the deadlines that were missed in a time. @type {(file: number, first: number, last: number) => Table} */
+    /** Returns the deadlines that were missed in a time range. @type {(file: number, first: number, last: number) => Table} */
     misses(file, first, last) {
         const { model } = this;
         const { job } = model;
@@ -318,7 +319,7 @@ export class Figures {
         return this.model.files[file]?.placement.at(ticks) ?? ticks;
     }
 
-    /** Returns a function that shows the place of a row of the JSON, if it has one. @type {(row: any, file: number) => (() => void) | undefined} */
+    /** Returns a function that shows the place of a row of the JSON, if the row has a place. @type {(row: any, file: number) => (() => void) | undefined} */
     placeOf(row, file) {
         const origin = Number(this.model.origin);
         const begin = row.from_ticks ?? row.at_ticks ?? row.first_ticks;
@@ -329,7 +330,8 @@ export class Figures {
     }
 
     /**
-     * Returns the tables of a time: the time of each context by state, the longest waits, the findings, and the numbers of events.
+     * Returns the tables of a time range: the time of each context by state, the longest waits, the findings, and the number of events of
+     * each kind.
      * @type {(from: number, to: number) => Table[]}
      */
     range(from, to) {

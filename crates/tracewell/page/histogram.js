@@ -5,7 +5,7 @@ import { bars, distributions, quantile, ticks } from "./distributions.js";
 import { element } from "./elements.js";
 import { counted } from "./rows.js";
 
-/** What the groups of distributions count. */
+/** The nouns for the spans in each group of distributions. */
 const NOUNS = new Map([["Waits", "wait"], ["Held", "hold"], ["Ready until it runs", "time"], ["Preempted", "preemption"],
     ["Running without a break", "run"]]);
 
@@ -21,7 +21,7 @@ export class DistributionPanel {
         /** @type {import("./distributions.js").Distribution[] | null} */
         this.list = null;
         this.chosen = 0;
-        /** The bar that was clicked last, and the number of clicks. */
+        /** The bar that was clicked last, and the position of the selected span in this bar: 0 for the longest. */
         this.bar = { index: -1, step: 0 };
     }
 

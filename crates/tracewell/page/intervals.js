@@ -12,7 +12,7 @@ export class Intervals {
         this.from = Float64Array.from(from);
         this.until = Float64Array.from(until);
         this.indices = Uint32Array.from(indices);
-        /** For each interval, the latest end of it and the intervals before it. These ends are sorted, so binary search works. */
+        /** For each interval, the latest end among this interval and those before it. These ends are sorted, so binary search works. */
         this.reach = new Float64Array(this.from.length);
         let most = -Infinity;
         this.until.forEach((end, i) => {
@@ -35,13 +35,14 @@ export class Intervals {
     }
 
     /**
-     * Calls `each` for the intervals that overlap a time, in order. Leaves out intervals within the time that an earlier interval covers,
-     * which is at least `least`: the picture is the same without them, and its cost depends only on its width.
+     * Calls `each` for the intervals that overlap a time range, in order. Each of them covers the time until its end, and at least `least`
+     * ticks. Skips later intervals that end within the covered time. So the cost of a picture depends only on its width, and the picture is
+     * the same as with all intervals.
      * @param {number} from
      * @param {number} to
      * @param {number} least
-     * @param {(index: number, from: number, until: number, count: number) => void} each also receives the number of intervals
-     *     for which this one stands: 1, and those that are left out because of it
+     * @param {(index: number, from: number, until: number, count: number) => void} each receives a `count`: 1 plus the number
+     *     of intervals that were skipped because of this one
      */
     visit(from, to, least, each) {
         const last = upperBound(this.from, to);
@@ -54,13 +55,13 @@ export class Intervals {
         }
     }
 
-    /** Returns the number of intervals that overlap a time, or slightly more. @type {(from: number, to: number) => number} */
+    /** Returns the number of intervals that overlap a time range, or slightly more. @type {(from: number, to: number) => number} */
     count(from, to) {
         return Math.max(upperBound(this.from, to) - lowerBound(this.reach, from), 0);
     }
 
     /**
-     * Returns the number of the first interval that overlaps a time and fulfils `accepts`, or -1.
+     * Returns the number of the first interval that overlaps a time range and that `accepts` accepts, or -1.
      * @param {number} from
      * @param {number} to
      * @param {(index: number) => boolean} accepts
@@ -108,7 +109,7 @@ export class IntervalIndex {
 }
 
 /**
- * Returns the intervals with each value, which is a context or a file.
+ * Returns the intervals of each context or file. `values` contains the context or file of each interval.
  * @param {any} entries
  * @param {ArrayLike<number>} values
  * @param {(index: number) => number} limit

@@ -2,7 +2,7 @@
 // the payload again after each change, unless the user has paused the updates.
 
 /**
- * Progress of the server, as it sends it.
+ * A message in which the server reports its progress.
  * @typedef {{
  *   edition: number, reading: boolean, events: number, bytes: number, size: number | null,
  *   failure: string | null, editions?: number[]

@@ -1,7 +1,7 @@
 // The page's summary of a mutex or semaphore: how it was created, which contexts held it, and the
 // longest wait. This file also splits and reads the arguments of events.
 
-/** Arguments of creating events that specify priority inheritance, and the values that mean none. */
+/** Names of the argument that specifies priority inheritance when a lock is created, and the values that mean no inheritance. */
 const [INHERITANCE, WITHOUT] = [["inheritance", "inherit"], ["none", "no", "false", "0", "0x0", "0x00000000"]];
 
 /**
@@ -14,7 +14,7 @@ export function argumentsIn(text) {
 }
 
 /**
- * Returns arguments in the order in which they help a reader: addresses last.
+ * Returns arguments with addresses last, because other arguments help a reader more.
  * @param {string[]} args
  * @returns {string[]}
  */

@@ -21,7 +21,7 @@ async function start() {
         await startSeveral(files, live);
         return;
     }
-    // While the server reads the trace for the first time, this is the part that it has read.
+    // While the server reads the trace for the first time, it sends the part that it has read so far.
     const content = await fetched("page?so_far=1");
     const page = show(content, new ServerMarks(), view);
     live.follow(content.edition, async () => {
@@ -37,7 +37,7 @@ async function start() {
  * @param {Live} live
  */
 async function startSeveral(titles, live) {
-    // While the server reads a file for the first time, this is the part that it has read.
+    // While the server reads a file for the first time, it sends the part that it has read so far.
     const contents = await Promise.all(titles.map((_, file) => fetched(`page?so_far=1&file=${file}`)));
     const editions = contents.map(({ edition }) => edition);
     const several = new Several(contents, titles);

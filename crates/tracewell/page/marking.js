@@ -45,7 +45,7 @@ export class Marking {
         });
     }
 
-    /** Loads the marks from the store. Keeps marks that the user makes before they arrive. */
+    /** Loads the marks from the store. Keeps marks that the user makes before the stored marks arrive. */
     load() {
         if (!this.store) return;
         this.view.keepsMarks = false;
@@ -76,7 +76,7 @@ export class Marking {
         this.edit({ from: inside(from), until: inside(until), old: null });
     }
 
-    /** Asks for another text of a mark. @param {import("./marks.js").UserMark} mark */
+    /** Asks for a new text for a mark. @param {import("./marks.js").UserMark} mark */
     change(mark) {
         this.edit({ from: mark.from, until: mark.until, old: mark });
     }

@@ -19,14 +19,14 @@ export const TASK = 1;
 export const INTERRUPT = 2;
 export const IDLE = 3;
 
-/** Number of changes per stored sum of a row. A larger number needs less memory, but more time. */
+/** Number of changes between two stored sums of a row. A larger number needs less memory, but more time. */
 const BLOCK = 8;
 
-/** A row of states that follow each other. */
+/** The states of a row, in chronological order. */
 export class Spans {
     /**
      * @param {Model} model
-     * @param {number[]} place first change and the one after the last
+     * @param {number[]} place index of the first change, and index after the last change
      * @param {number} [limit] end of the last span
      */
     constructor(model, [start, end], limit = model.length) {
@@ -54,7 +54,7 @@ export class Spans {
     }
 
     /**
-     * Returns the indices of the first span that overlaps a time and the one after the last.
+     * Returns the index of the first span that overlaps a time range, and the index after the last such span.
      * @param {number} from
      * @param {number} to
      */
@@ -63,7 +63,7 @@ export class Spans {
         return [first, lowerBound(this.at, to, first, this.count)];
     }
 
-    /** Times in each state before every `BLOCK`th change: a sum costs the same for any length. */
+    /** Times in each state before every `BLOCK`th change. With these sums, `before` adds fewer than `BLOCK` spans. */
     get sums() {
         if (!this.known) {
             const states = STATES.length;
@@ -78,7 +78,7 @@ export class Spans {
         return this.known;
     }
 
-    /** Returns the time in a state before a time, which is in the span `index`. @type {(state: number, time: number, index?: number) => number} */
+    /** Returns how long the row was in a state before `time`, which is in the span `index`. @type {(state: number, time: number, index?: number) => number} */
     before(state, time, index = this.find(time)) {
         if (index < 0) return 0;
         let sum = this.sums[Math.floor(index / BLOCK) * STATES.length + state];
@@ -88,13 +88,13 @@ export class Spans {
         return this.state[index] === state ? sum + Math.min(time, this.to(index)) - this.at[index] : sum;
     }
 
-    /** Returns the time in each state within a time. @type {(from: number, to: number) => number[]} */
+    /** Returns how long the row was in each state within a time range. @type {(from: number, to: number) => number[]} */
     times(from, to) {
         return STATES.map((_, state) => this.before(state, to) - this.before(state, from));
     }
 
     /**
-     * Calls `each` for the spans that overlap a time, with the ticks of the overlap.
+     * Calls `each` for the spans that overlap a time range, with the ticks of the overlap.
      * @param {number} from
      * @param {number} to
      * @param {(index: number, ticks: number) => void} each
@@ -291,12 +291,12 @@ export class Model {
         return `${fixed(this.clock.ns(ticks), ns, this.decimals)} ${unit}`;
     }
 
-    /** The unit of all times on the page: the largest that fits into the page. */
+    /** The unit of all times on the page: the largest unit that is not longer than the time of the whole page. */
     get unit() {
         return unitFor(Number(this.clock.ns(this.exact(this.length)) - this.clock.ns(this.exact(0))));
     }
 
-    /** Decimals of the unit that differ between ticks. */
+    /** Number of decimals of a time in the unit: enough to distinguish two ticks, but no fractions of a nanosecond. */
     get decimals() {
         const { count, seconds } = this.clock.rates[0];
         const perSecond = Math.ceil(Math.log10(Number(count) / Number(seconds)));
@@ -305,7 +305,7 @@ export class Model {
     }
 
     /**
-     * Returns the length of a time with its unit.
+     * Returns the duration from one time to another, with its unit.
      * @param {number} from
      * @param {number} to
      */
@@ -342,13 +342,13 @@ export class Model {
         return object ? `${what ?? "object"} ${object}` : (code ?? what ?? "not recorded");
     }
 
-    /** Returns a wait in words, after its length: `for mutex log file`, or `suspended`. @param {number} reason */
+    /** Returns the words that follow the length of a wait: `for mutex log file`, or `suspended`. @param {number} reason */
     waitText(reason) {
         const { object, what, code } = this.reasons[reason] ?? {};
         return object || !(code ?? what) ? `for ${this.object(reason)}` : this.object(reason);
     }
 
-    /** The index of the intervals that may overlap. @returns {IntervalIndex} */
+    /** The waits, jobs, gaps and inversions, sorted for searches by time. @returns {IntervalIndex} */
     get intervals() {
         this.index ??= new IntervalIndex(this);
         return this.index;

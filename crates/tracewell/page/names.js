@@ -24,7 +24,7 @@ export function drawBand({ ink, colours }, lane, y, width) {
     }
 }
 
-/** Draws the name of a lane at the height `y` if it is whole, and shows that its row is selected. @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane, y: number, isWhole: boolean) => void} */
+/** Draws the name of a lane at the height `y`, if the whole name is visible. Marks the lane if its row is selected. @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane, y: number, isWhole: boolean) => void} */
 export function drawName(frame, lane, y, isWhole) {
     const { ink, model, view, colours } = frame;
     const middle = y + lane.height / 2 + 0.5;

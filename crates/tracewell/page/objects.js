@@ -6,16 +6,16 @@ import { stateColour, textOn } from "./theme.js";
 
 /** @typedef {import("./spans.js").Frame} Frame */
 
-/** Maximum number of spans, approximately, from which the level of one pixel is computed. */
+/** The level of a pixel with many spans is computed from a sample of at least this number of spans. */
 const LEVEL_SAMPLES = 24;
 
-/** The state of a row of steps in which a step is made. */
+/** The state that a row of steps has during a step. */
 const IN_STEP = 1;
 
-/** The state of a row of spans in which the thread is in no span. */
+/** The state that a row of spans has while the thread is in no span. */
 const IN_NO_SPAN = 2;
 
-/** Returns how the current state of a machine is drawn, or the span in which a thread is. @param {any} row @returns {import("./dense.js").Painter} */
+/** Returns the painter for the states of a machine, or for the spans of a thread. @param {any} row @returns {import("./dense.js").Painter} */
 export function stateSpans(row) {
     return {
         span: ({ ink, colours }, spans, index, { y, height }, x, width) => {
@@ -77,7 +77,7 @@ function writeLevel({ ink, colours }, level, part, bottom, x, width) {
     fitted(ink, String(level), x + 5, bottom - part / 2 + 0.5, width - 8);
 }
 
-/** Returns how levels are drawn: a bar for each, and in a pixel the highest. @param {any} row @returns {import("./dense.js").Painter} */
+/** Returns the painter for levels. Each level is a bar; a pixel with several levels shows the highest. @param {any} row @returns {import("./dense.js").Painter} */
 export function levelSpans(row) {
     return {
         span: (frame, spans, index, { y, height }, x, width) => {

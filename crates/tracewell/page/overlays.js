@@ -16,7 +16,7 @@ export const AXIS = 44;
 /** Maximum number of arrows in a view. */
 const MAX_ARROWS = 400;
 
-/** Maximum number of inversions of a label that also states the longest. */
+/** A label that stands for more than this number of inversions does not state the longest one. */
 const MAX_COMPARED = 9;
 
 /** If the mean distance of arrows is less than this number of pixels, a view shows only the arrows of the selection. */
@@ -46,7 +46,8 @@ export function drawAxis({ ink, model, view, colours, left, width, x, time }, he
 }
 
 /**
- * The part of the picture that belongs to a file: the top of its lanes and their end. Labels are at `label`.
+ * The part of the picture that belongs to a file. The lanes of the file extend from `top` to
+ * `bottom`. Labels are at `label`.
  * @typedef {{ top: number, bottom: number, label: number, isWhole: boolean }} Band
  */
 
@@ -84,8 +85,8 @@ export function drawGaps(frame, file, { top, bottom, label: y }) {
         ink.fillRect(from, top, Math.max(to - from, 3), bottom - top);
         ink.globalAlpha = 1;
         covered = Math.max(covered, to);
-        // If several gaps are at the same place, the next one may state the number of missing
-        // events.
+        // If this gap counts no events and the next gap begins at the same place, use the next gap
+        // for the label. It may state the number of missing events.
         const better = gap.events[i] === 1 && gap.fromSeq[i + 1] === gap.fromSeq[i] ? i + 1 : i;
         places.push({ x: from, item: { gap: better, count, isOne: true } });
     });
@@ -94,7 +95,7 @@ export function drawGaps(frame, file, { top, bottom, label: y }) {
 }
 
 /**
- * Draws the waits in which a less urgent context ran: a band over all lanes of the file, named above them.
+ * Draws the waits in which a less urgent context ran: a band over all lanes of the file, with a label above the lanes.
  * @param {Frame} frame
  * @param {number} file
  * @param {Band} band
@@ -133,7 +134,7 @@ export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) 
         ({ worst, count, isAll }) => ({ text: inversionText(model, worst, count, isAll), go: () => frame.actions.inversion(worst) }));
 }
 
-/** Returns the label of inversions, with the worst of them if it is known and there are few. @type {(model: import("./model.js").Model, worst: number, count: number, isAll: boolean) => string} */
+/** Returns the label of inversions. If there are few and the worst of them is known, the label contains the worst. @type {(model: import("./model.js").Model, worst: number, count: number, isAll: boolean) => string} */
 function inversionText(model, worst, count, isAll) {
     if (count === 1) return `inverted ${invertedPart(model, worst)}`;
     const longest = isAll && count <= MAX_COMPARED ? `, longest ${invertedPart(model, worst)}` : "";
@@ -183,14 +184,14 @@ export function drawCursor({ ink, model, view, colours, pills, left, width, x },
     ink.fillRect(place - 0.5, 22, 1.5, height - 22);
     const text = model.time(model.exact(view.cursor));
     const size = pillWidth(ink, text);
-    // While a range is being selected, the first line has a label that says so.
+    // While the user selects a range, the first line contains the label of the range.
     const y = AXIS + 2 + (view.begun === null ? 0 : PILL + 2);
     pills.push({ text, x: Math.min(place, left + width - size), y, width: size, colour: colours.select });
 }
 
 /**
- * Draws the arrows of the selected span or event: wake-ups, messages, and from a waiting context to the
- * context for which it waits. If the view shows arrows, draws all of them.
+ * Draws the arrows of the selected span or event: arrows of wake-ups, of messages, and from a waiting context to
+ * the context for which it waits. If the view shows all arrows, draws all of them.
  * @param {Frame} frame
  * @param {import("./rows.js").Lane[]} lanes
  * @param {(lane: import("./rows.js").Lane) => number} top
@@ -288,7 +289,7 @@ export function drawSelection(frame, lanes, top, height) {
         const size = pillWidth(ink, text);
         const middle = (Math.max(from, left) + Math.min(to, left + width)) / 2;
         const place = Math.max(Math.min(middle - size / 2, left + width - size), left);
-        // The line below the labels of inversions and gaps.
+        // Place the label in the line below the labels of inversions and gaps.
         pills.push({ text, x: place, y: AXIS + 2, width: size, colour: colours.select });
     }
     const span = selectedSpan(model, view);

@@ -51,7 +51,7 @@ export class Overview {
     /** @param {PointerEvent} event */
     move(event) {
         const { view } = this.timeline;
-        // The overview has the same margins as the timeline that shows everything.
+        // The overview has a margin at each end, like the timeline when it shows the whole page.
         const middle = ((event.offsetX - LEFT) / this.timeline.width) * (view.length + 2 * view.margin) - view.margin;
         view.show(middle - view.span / 2, middle + view.span / 2);
     }
@@ -204,7 +204,7 @@ export class Overview {
 class Layer {
     constructor() {
         this.canvas = document.createElement("canvas");
-        /** What the picture shows, and its size. @type {unknown[]} */
+        /** The content of the picture, and its size. @type {unknown[]} */
         this.key = [];
     }
 

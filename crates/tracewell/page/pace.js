@@ -1,32 +1,35 @@
 // Decides when the texts of the page follow the picture. The picture follows each movement in the next frame. Lists and tables cost more than
-// the picture, but nobody reads them while it moves. So they are updated when the movement ends, and a few times per second before that.
+// the picture, but the user does not read them while the picture moves. So the page updates them when the movement ends, and a few times
+// per second before that.
 
-/** Time in milliseconds after a movement without another one, at which the movement has ended. */
+/** A movement has ended if no other movement follows within this time in milliseconds. */
 export const REST = 100;
 
-/** Maximum time in milliseconds for which the texts stay behind. */
+/** Maximum time in milliseconds between two updates of the texts during a movement. */
 const BEHIND = 250;
 
-/** On a slow or busy computer, both times are longer by this number of frames with texts. */
+/** For slow or busy computers, `REST` and `BEHIND` are extended by the duration of this number of frames that update the texts. */
 const FRAMES = 4;
 
 export class Pace {
     constructor() {
-        /** The state of the last frame: what the texts depend on beside the visible time, and this time. @type {unknown[]} */
+        /** The state of the last frame: the values on which the texts depend, without the visible time. `from` and `to` are the visible time. @type {unknown[]} */
         this.state = [];
         this.from = NaN;
         this.to = NaN;
-        /** Times of the last frame with another visible time, and of the last frame with texts. */
+        /** Time of the last frame in which the visible time had changed. */
         this.moved = -Infinity;
+        /** Time of the last frame that updated the texts. */
         this.followed = -Infinity;
-        /** Duration of the last frame with texts in milliseconds. */
+        /** Duration in milliseconds of the last frame that updated the texts. */
         this.cost = 0;
     }
 
     /**
-     * Returns true if only the visible time changes, and does so from frame to frame. Then the next frame without a change must follow after `REST`.
+     * Returns true if only the visible time changes, and does so from frame to frame. In this case, the caller must draw another frame
+     * after `REST` milliseconds, even if nothing has changed by then.
      * @param {{ from: number, to: number }} view
-     * @param {unknown[]} state what the texts depend on beside the visible time
+     * @param {unknown[]} state the values on which the texts depend, without the visible time
      * @param {number} now in milliseconds
      */
     isMoving({ from, to }, state, now) {

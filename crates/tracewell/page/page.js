@@ -141,7 +141,7 @@ export function show(content, store, load, several = null) {
     let written = "";
     let isDrawn = false;
     const pace = new Pace();
-    /** The end of a movement, after which the texts follow. */
+    /** The timer for the end of a movement, after which the texts follow. */
     let settling = 0;
     /** Updates lists, tables and the address. */
     const follow = () => {
@@ -170,7 +170,8 @@ export function show(content, store, load, several = null) {
         clearTimeout(settling);
         const isMoving = pace.isMoving(view, [view.selection, view.range, view.cursor, view.tab, view.length], begun);
         if (isMoving) settling = setTimeout(plan, REST);
-        // The list scrolls, for which the browser needs the layout: it is still known before other changes of the page.
+        // To scroll the list, the browser needs the layout. Scroll before other changes of the
+        // page, which would make the browser compute the layout again.
         else if (view.tab === "events") list.follow();
         timeline.draw();
         overview.draw();

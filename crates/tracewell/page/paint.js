@@ -14,7 +14,7 @@ const MAX_WIDTHS = 10_000;
 /** Minimum distance of two labels on the axis in pixels. */
 const LABEL_DISTANCE = 68;
 
-/** Width of a character of a label, and the distance to the next label, approximately in pixels. */
+/** Approximate width of a character of a label, and approximate distance to the next label, in pixels. */
 const [CHARACTER, GAP] = [7, 20];
 
 /** Returns the size of a canvas in pixels of the page. @param {HTMLCanvasElement} canvas */
@@ -23,7 +23,7 @@ export function sizeOf({ clientWidth: width, clientHeight: height }) {
 }
 
 /**
- * Returns a context of a canvas whose unit is a pixel of the page.
+ * Returns the drawing context of a canvas. Its coordinates are in pixels of the page.
  * @param {HTMLCanvasElement} canvas
  * @param {{ width: number, height: number }} size
  */
@@ -70,7 +70,7 @@ export function hatch(ink, colour) {
     return pattern;
 }
 
-/** Widths of texts by font. A picture contains the same texts as the previous one. @type {Map<string, Map<string, number>>} */
+/** Widths of texts by font. They are kept because most texts of a picture occur again in the next one. @type {Map<string, Map<string, number>>} */
 const widths = new Map();
 
 /** Returns the width of a text in pixels. @param {CanvasRenderingContext2D} ink @param {string} text */
@@ -120,7 +120,7 @@ export function cut(ink, text, room) {
  */
 
 /**
- * Returns the lines of the grid for a view, and the unit of their labels, which is that of all times on the page.
+ * Returns the lines of the grid for a view, and the unit of their labels, which is the unit of all times on the page.
  * @param {import("./model.js").Model} model
  * @param {number} from
  * @param {number} to
@@ -158,7 +158,7 @@ function gridOf(model, from, to, parts) {
 }
 
 /**
- * Returns the lines of the grid for a view in sequence, at equal distances, with their times.
+ * Returns the lines of the grid for the sequence view, at equal distances, with their times.
  * @param {import("./model.js").Model} model
  * @param {number} left
  * @param {number} width in pixels

@@ -21,7 +21,7 @@ const DISTANCE = 4;
 /**
  * Places labels next to each other. Items whose labels would overlap are joined to one item with one label.
  * @template T
- * @param {{ x: number, item: T }[]} places in the order of `x`, at which a label begins if there is room
+ * @param {{ x: number, item: T }[]} places in the order of `x`; a label begins at `x` if there is room
  * @param {(first: T, second: T) => T} join
  * @param {(item: T) => Label} label
  * @param {(text: string) => number} width

@@ -1,17 +1,17 @@
-// The spans of a row that each pixel of a dense picture covers.
+// Finds the spans of a row that are in each pixel of a dense picture.
 
 import { boundBy, lowerBound, upperBound } from "./bounds.js";
 
-/** Maximum number of spans in a pixel whose times are added one by one. */
+/** If a pixel contains at most this number of spans, the times of the spans are added one by one. */
 const FEW = 8;
 
-/** Number of equal parts of a long row, for each of which the time in a state is stored. */
+/** A long row is divided into this number of equal parts. For each part, the time in a state is stored. */
 const PARTS = 16_384;
 
 /** Minimum number of these parts in a pixel. With fewer, the share of the pixel would be too inexact. */
 const PARTS_IN_PIXEL = 2;
 
-/** The time that a row has spent in a state up to each of equal parts of its time. */
+/** The time that a row has spent in a state before the beginning of each part. */
 class Parts {
     /**
      * @param {any} spans
@@ -30,11 +30,12 @@ class Parts {
             }
             sum += counts * (end - begin);
         }
-        // The product of rounded numbers may be later than the end of the row.
+        // Because of rounding, the computed end of the last part may be later than the end of the
+        // row.
         this.sums.fill(sum, part);
     }
 
-    /** Returns the time in the state before a time; within a part, in proportion. @param {number} time */
+    /** Returns how long the row was in the state before `time`. Within a part, the time in the state is assumed to be spread evenly. @param {number} time */
     before(time) {
         const place = Math.min(Math.max((time - this.from) / this.width, 0), PARTS);
         const part = Math.min(Math.floor(place), PARTS - 1);
@@ -45,7 +46,7 @@ class Parts {
 /** The parts of rows, by state. @type {WeakMap<any, Map<number, Parts>>} */
 const partsOfRows = new WeakMap();
 
-/** Returns the parts of a row for pixels of a width, or null if its spans are needed. @type {(spans: any, state: number, width: number) => Parts | null} */
+/** Returns the parts of a row. Returns null if the row has few spans, or if a pixel of this width has too few parts. @type {(spans: any, state: number, width: number) => Parts | null} */
 function partsOf(spans, state, width) {
     if (spans.count < PARTS || width * PARTS < PARTS_IN_PIXEL * (spans.to(spans.count - 1) - spans.from(0))) return null;
     let parts = partsOfRows.get(spans);
@@ -78,7 +79,11 @@ export class Pixels {
         this.parts = null;
     }
 
-    /** Takes the shares of a state from the stored sums of a long row if the pixels, all of this width, are wide enough. @param {number} state @param {number} width */
+    /**
+     * Takes the shares of a state from the stored sums of a long row, if the pixels are wide enough. Returns true in that case.
+     * @param {number} state
+     * @param {number} width ticks of each pixel
+     */
     simplify(state, width) {
         this.parts = partsOf(this.spans, state, width);
         return this.parts !== null;
@@ -92,7 +97,7 @@ export class Pixels {
         this.known = -1;
     }
 
-    /** Finds the spans of the pixel. They are usually near those of an earlier one, so this does not search the whole row. */
+    /** Finds the spans of the pixel. These spans are usually near the spans that were found last, so this does not search the whole row. */
     find() {
         if (this.isFound) return;
         this.isFound = true;
@@ -121,7 +126,7 @@ export class Pixels {
         return this.tail;
     }
 
-    /** Skips pixels up to a time, in which the span of this pixel lasts. @param {number} to */
+    /** Skips pixels up to a time. The span of this pixel must last until then. @param {number} to */
     skip(to) {
         this.to = to;
         this.sum = -1;
@@ -142,13 +147,13 @@ export class Pixels {
         return upperBound(this.spans.at, (this.from + this.to) / 2, Math.max(this.first, 0), this.end) - 1;
     }
 
-    /** Returns the share of the pixel's time in which the row has a state, which must be the same for all pixels. @param {number} state */
+    /** Returns the share of the pixel's time in which the row has a state. Use the same state for all pixels. @param {number} state */
     share(state) {
         if (this.known < 0) this.known = this.time(state) / (this.to - this.from);
         return this.known;
     }
 
-    /** Returns the time of the pixel in which the row has a state. @param {number} state */
+    /** Returns the time that the row spends in a state within the pixel. @param {number} state */
     time(state) {
         const { spans, from, to, parts } = this;
         if (parts) {

@@ -16,13 +16,14 @@ export class Pointer {
         this.timeline = timeline;
         this.tip = tip;
         this.hair = hair;
-        /** Where the pointer is over the times. @type {{ x: number, y: number } | null} */
+        /** The position of the pointer over the times. @type {{ x: number, y: number } | null} */
         this.at = null;
         /** The pressed pointers: several if the user pinches. @type {Map<number, PointerEvent>} */
         this.pointers = new Map();
         /**
-         * The movement of the pointer since it was pressed: where it began, and the lane if it began on a name. If it
-         * began on the time of a file, it moves the file from its `offset`.
+         * The movement of the pointer since it was pressed: where it began, and the lane if it
+         * began on a name. A movement that began on the bar of a file moves this file; `offset` is
+         * the offset of the file before the movement.
          * @type {{ x: number, y: number, from: number, to: number, scroll: number, ranges: boolean, moved: boolean,
          *   lane?: import("./rows.js").Lane, file?: number, offset?: number } | null}
          */
@@ -91,7 +92,7 @@ export class Pointer {
         this.drag = { x, y, from, to, scroll: this.timeline.scroll, ranges, moved: false, lane, file, offset };
     }
 
-    /** Returns the file whose time is drawn at a height. @param {number} y */
+    /** Returns the file whose bar is drawn at the height `y`, or undefined. @param {number} y */
     fileAt(y) {
         const lane = this.timeline.laneAt(y);
         return lane?.kind === "file" ? lane.file : undefined;
@@ -140,7 +141,8 @@ export class Pointer {
     }
 
     /**
-     * Returns the near end of a span of a lane, otherwise the time of a near event, otherwise a whole tick.
+     * Returns the nearest boundary of spans of the lane if it is near the time. Otherwise, returns
+     * the time of the nearest event if it is near, or else the nearest tick.
      * @param {number} time
      * @param {import("./rows.js").Lane} [lane]
      */

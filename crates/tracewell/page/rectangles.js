@@ -1,5 +1,6 @@
-// Many rectangles: one image of them on the screen, or single rectangles if they are few, and in an SVG file. A picture of a dense trace
-// consists of tens of thousands of rectangles. The browser draws them much faster as one image, and each lane is a strip of this image.
+// Draws many rectangles. On the screen, they are one image, or single rectangles if there are few. In an SVG file, they are always single
+// rectangles. A picture of a dense trace consists of tens of thousands of rectangles. The browser draws them much faster as one image.
+// Each lane is a strip of this image.
 
 import { hatch } from "./paint.js";
 import { SvgInk } from "./svg.js";
@@ -7,7 +8,7 @@ import { SvgInk } from "./svg.js";
 /** @typedef {{ left: number, top: number, width: number, height: number }} Area */
 /** @typedef {Raster | Runs} Rectangles */
 
-/** Distance in pixels between rectangles, on average, below which they are drawn as an image. */
+/** If the average distance of rectangles is at most this number of pixels, they are drawn as an image. */
 const RECT_DISTANCE = 8;
 
 /** Width and height in pixels after which a hatch repeats. */
@@ -16,13 +17,13 @@ const PERIOD = 56;
 /** The canvas and the image of all sheets. @type {{ ink: CanvasRenderingContext2D, image: ImageData, words: Uint32Array } | null} */
 let shared = null;
 
-/** Returns the shared image, which is at least as large as wanted, and keeps its content. @type {(width: number, height: number) => NonNullable<typeof shared>} */
+/** Returns the shared image, after enlarging it to the given size if necessary. Its content stays the same. @type {(width: number, height: number) => NonNullable<typeof shared>} */
 function sharedFor(width, height) {
     if (shared && shared.image.width >= width && shared.image.height >= height) return shared;
     const canvas = document.createElement("canvas");
     const old = shared;
     canvas.width = Math.max(width, old?.image.width ?? 0);
-    // The first picture of a page often needs a little more for its next lane: do not copy the image for each lane.
+    // The first picture of a page enlarges the image lane by lane. At least double the height, so that few of these steps copy the image.
     canvas.height = old && height > old.image.height ? Math.max(height, 2 * old.image.height) : (old?.image.height ?? height);
     const ink = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
     const image = ink.createImageData(canvas.width, canvas.height);
@@ -51,7 +52,7 @@ function wordOf(colour, alpha) {
 /** Hatches as words of an image, by colour and opacity. @type {Map<string, Uint32Array>} */
 const tiles = new Map();
 
-/** Returns a square of a hatch. Its lines are where the lines of the pattern are. @param {string} colour @param {number} alpha */
+/** Returns a square piece of a hatch. Its lines are at the same places as the lines of the pattern. @param {string} colour @param {number} alpha */
 function tileOf(colour, alpha) {
     const key = alpha === 1 ? colour : `${colour} ${alpha}`;
     let tile = tiles.get(key);
@@ -68,14 +69,14 @@ function tileOf(colour, alpha) {
     return tile;
 }
 
-/** The rectangles of a picture, which become visible at its `end`. Only one sheet may be in use at a time. */
+/** The rectangles of a picture. They become visible when `end` is called. Only one sheet may be in use at a time. */
 export class Sheet {
     /** @param {CanvasRenderingContext2D} ink */
     constructor(ink) {
         this.ink = ink;
         const file = /** @type {unknown} */ (ink);
         this.isFile = file instanceof SvgInk;
-        /** Rows of the image that have an owner. */
+        /** Number of rows of the image that belong to a strip. */
         this.used = 0;
         this.width = 0;
         /** @type {Raster[]} */
@@ -99,7 +100,7 @@ export class Sheet {
         return strip;
     }
 
-    /** Draws over the rectangles of the sheet, when they are visible. @param {() => void} draw */
+    /** Calls `draw` after the rectangles of the sheet are visible, so that it draws over them. @param {() => void} draw */
     later(draw) {
         if (this.isFile) draw();
         else this.over.push(draw);
@@ -109,7 +110,7 @@ export class Sheet {
     end() {
         if (this.strips.length > 0) {
             const { ink, image, words } = sharedFor(this.width, this.used);
-            // The browser copies the canvas when it changes after it was drawn, so it changes once for all strips.
+            // If a canvas changes after it was drawn, the browser copies the canvas. So change it only once, for all strips.
             ink.putImageData(image, 0, 0, 0, 0, this.width, this.used);
             this.ink.imageSmoothingEnabled = false;
             for (const strip of this.strips) strip.show(this.ink, ink.canvas);
@@ -134,7 +135,7 @@ class Raster {
         /** The rows of the strip that are not empty: the first, and the one after the last. */
         this.first = this.area.height;
         this.last = 0;
-        /** The latest colour with its word and its hatch, because neighbours often have the same. */
+        /** The latest colour with its opacity, word and hatch, kept because the next rectangle often has the same colour. */
         this.colour = "";
         this.alpha = 1;
         this.word = 0;
@@ -142,7 +143,7 @@ class Raster {
         this.tile = null;
     }
 
-    /** Sets the part of a rectangle that is in the area. @type {(x: number, y: number, width: number, height: number, colour: string, alpha?: number) => void} */
+    /** Fills the part of a rectangle that is in the area. @type {(x: number, y: number, width: number, height: number, colour: string, alpha?: number) => void} */
     add(x, y, width, height, colour, alpha = 1) {
         this.take(colour, alpha);
         const { stride, words, word } = this;
@@ -152,7 +153,7 @@ class Raster {
         }
     }
 
-    /** Sets a part of a column of pixels, which is in the area. Its height is a whole number. @type {(x: number, y: number, height: number, colour: string) => void} */
+    /** Fills a part of a column of pixels. The column must be in the area, and the height must be a whole number. @type {(x: number, y: number, height: number, colour: string) => void} */
     bar(x, y, height, colour) {
         this.take(colour, 1);
         const { area, start, stride, words, word } = this;
@@ -185,7 +186,7 @@ class Raster {
         }
     }
 
-    /** Makes a colour the latest. @param {string} colour @param {number} alpha */
+    /** Stores a colour as the latest colour. @param {string} colour @param {number} alpha */
     take(colour, alpha) {
         if (colour === this.colour && alpha === this.alpha) return;
         this.colour = colour;
@@ -195,8 +196,8 @@ class Raster {
     }
 
     /**
-     * Returns the first column of a rectangle and the one after the last, and the places where its first row and the one after the last begin in
-     * the image.
+     * Returns four numbers for a rectangle: its first column, the column after its last, and the places in the image at which its first row
+     * and the row after its last begin.
      * @type {(x: number, y: number, width: number, height: number) => [number, number, number, number]}
      */
     cells(x, y, width, height) {
@@ -209,10 +210,10 @@ class Raster {
         return [Math.max(Math.round(left), 0), Math.min(Math.round(left + width), area.width), (start + first) * stride, (start + last) * stride];
     }
 
-    /** Ends the strip, which the sheet draws. */
+    /** Does nothing, because the sheet draws the strip. */
     end() {}
 
-    /** Draws the strip, which the canvas contains. @param {CanvasRenderingContext2D} ink @param {HTMLCanvasElement} canvas */
+    /** Draws the strip from the canvas that contains the image. @param {CanvasRenderingContext2D} ink @param {HTMLCanvasElement} canvas */
     show(ink, canvas) {
         const { left, top, width } = this.area;
         const height = this.last - this.first;
@@ -226,7 +227,7 @@ class Raster {
  * @typedef {{ x: number, y: number, width: number, height: number, colour: string, alpha: number, isHatched: boolean }} Run
  */
 
-/** Single rectangles, in which equal neighbours become one. */
+/** Single rectangles. Equal neighbours are joined. */
 class Runs {
     /** @param {Sheet} sheet */
     constructor(sheet) {
@@ -269,7 +270,7 @@ class Runs {
         if (complete.length === 0) return;
         this.open = this.open.filter((run) => !isComplete(run));
         const { ink } = this.sheet;
-        // Rectangles of a strip that was added before are below these.
+        // Draw these rectangles after the strips, so that they are above the rectangles of earlier strips.
         this.sheet.later(() => {
             for (const { x, y, width, height, colour, alpha, isHatched } of complete) {
                 ink.globalAlpha = alpha;

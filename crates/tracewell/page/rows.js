@@ -5,8 +5,8 @@ import { INTERRUPT } from "./model.js";
 
 /**
  * A lane. `row` is a row of the model; lanes of events have only a context. `key` distinguishes lanes of
- * equal group and label. `file` and `tree` exist if the page shows several files; `tree` begins the names of
- * the file's groups.
+ * equal group and label. `file` and `tree` exist if the page shows several files. The names of the file's
+ * groups begin with `tree`.
  * @typedef {{
  *   kind: "file" | "group" | "core" | "interrupts" | "context" | "lock" | "events" | "machine" | "steps" | "level",
  *   label: string, detail: string, group: string, row?: any, context?: number,
@@ -110,7 +110,7 @@ function distinguished(list) {
 }
 
 /**
- * Adds the lanes of spans, of state machines, each with its steps, and of levels.
+ * Adds the lanes of spans, then those of state machines and their steps, then those of levels.
  * @param {any[]} rows
  * @param {(lane: any) => void} add
  */
@@ -137,7 +137,7 @@ function objects(rows, add) {
 }
 
 /**
- * Adds a lane for each context of a file with events.
+ * For one file, adds a lane for each context with events.
  * @param {import("./model.js").Model} model
  * @param {number} file
  * @param {(lane: any) => void} add
@@ -175,7 +175,7 @@ export function isHead({ kind }) {
     return kind === "group" || kind === "file";
 }
 
-/** Returns the name of a lane in the set of folded, hidden and pinned lanes. @param {Lane} lane */
+/** Returns the name under which the page stores that a lane is hidden, pinned or moved. @param {Lane} lane */
 export function laneName({ group, label, key }) {
     return key === undefined ? `${group}/${label}` : `${group}/${label}/${key}`;
 }
@@ -205,8 +205,8 @@ function inOrder(list, rank) {
 }
 
 /**
- * Returns the order after a lane was moved to the place of another lane of its group, or a group to the
- * place of another group of its file.
+ * Returns the order after `lane` was moved to the place of `target`. A lane moves within its group, and a
+ * group moves within its file.
  * @param {Lane[]} all in their present order
  * @param {string[]} order
  * @param {Lane} lane
@@ -225,10 +225,10 @@ export function reordered(all, order, lane, target) {
 }
 
 /**
- * Places the lanes that are neither folded nor hidden, pinned ones first. Returns them, their height, and the height that they have without
- * room to grow.
+ * Places the lanes that are neither folded nor hidden, pinned lanes first. Returns these lanes, their total height, and the height that
+ * they would have without room to grow.
  * @param {Lane[]} all
- * @param {Set<string>} folded names of folded groups; names of lanes, after `-` if hidden, after `+` if pinned
+ * @param {Set<string>} folded names of folded groups; `-` and the name of each hidden lane; `+` and the name of each pinned lane
  * @param {number} [room] height that the lanes may fill
  * @returns {{ shown: Lane[], height: number, natural: number }}
  */

@@ -22,11 +22,11 @@ export class Sequence {
         }
         this.times = times.slice(0, count);
         this.last = count - 1;
-        /** Number of ticks between two places before the first and after the last event. */
+        /** Number of ticks between neighbouring places that are before the first event or after the last one. */
         this.outside = Math.max((this.times[this.last] - this.times[0]) / Math.max(this.last, 1), 1);
     }
 
-    /** Returns the place of a time, which increases with it. @param {number} time */
+    /** Returns the place of a time. A later time has a larger place. @param {number} time */
     place(time) {
         const { times, last, outside } = this;
         if (time <= times[0]) return (time - times[0]) / outside;

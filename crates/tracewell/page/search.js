@@ -133,7 +133,7 @@ export class Search {
         this.show();
     }
 
-    /** Offers the contexts and objects with the text. */
+    /** Offers the contexts and objects whose names contain the text. */
     offer() {
         const { timeline } = this.list;
         const lanes = offered(timeline.all, this.done);

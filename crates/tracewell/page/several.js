@@ -13,7 +13,10 @@ import { Clock } from "./time.js";
 /** The rate of an axis in nanoseconds. */
 const NANOSECONDS = [["0", "0", "1000000000", "1"]];
 
-/** Columns with values that stay unchanged, and columns with numbers of contexts, which change. */
+/**
+ * The columns of entries that have a beginning and an end. The values of `plain` columns stay unchanged. The other columns
+ * contain context numbers of a file, which become context numbers of the page. In `maybe` columns, the context can be absent.
+ */
 const ENTRIES = [
     { name: "wait", plain: [], contexts: ["context"], maybe: ["owner"] },
     { name: "job", plain: [], contexts: ["context"], maybe: [] },
@@ -145,7 +148,7 @@ class Combination {
         this.firstFree = 0;
     }
 
-    /** Returns the sum of the lengths before each file, and the whole sum. @param {(content: Content) => number} length */
+    /** For each file, returns the total length of the files before it. The last value is the total length of all files. @param {(content: Content) => number} length */
     starts(length) {
         const sums = [0];
         for (const content of this.contents) sums.push(sums[sums.length - 1] + length(content));
@@ -272,7 +275,7 @@ class Combination {
         this.put("change.value", referred);
     }
 
-    /** Returns the value of a change on the page: the page's number for the context or reason to which the value refers. @type {(kind: string, state: number, value: number, file: number) => number} */
+    /** Converts the value of a change. The numbers of contexts and reasons become the page's numbers. @type {(kind: string, state: number, value: number, file: number) => number} */
     referred(kind, state, value, file) {
         const { contexts, reasons } = this.firsts;
         if (kind === "core") return state === 1 ? value + contexts[file] : value;
@@ -345,7 +348,8 @@ class Combination {
         })));
         const until = String(this.from + this.length);
         return {
-            // A file that is still being read has only a part, but the page cannot ask for views of several files.
+            // The header of a file that is still being read describes only a part of it. `part` is null nevertheless, because
+            // a page of several files cannot request views.
             ...headers[0], part: null, title: this.titles.join(" + "),
             format: [...new Set(headers.map(({ format }) => format))].join(", "),
             events: sum((header) => header.events), from: String(this.from), until, span: until, start: null,
@@ -373,8 +377,8 @@ function valuesOf(columns, name) {
 }
 
 /**
- * Merges sorted lists. Returns for each place the list and the index in it. Equal values are in the
- * order of the lists.
+ * Merges sorted lists. For each place in the merged list, returns the list from which the value comes, and
+ * the index of the value in that list. Equal values are in the order of the lists.
  * @param {Float64Array[]} lists
  */
 export function mergedTimes(lists) {

@@ -14,7 +14,7 @@ const SLEEPING = 6;
  */
 
 /**
- * Returns the shares of a time: a row for each context that ran, was ready, blocked or asleep, and rows for interrupts and idle time.
+ * Returns the shares in a time range: a row for each context that ran, was ready, blocked or asleep, and rows for interrupts and idle time.
  * @param {import("./model.js").Model} model
  * @param {import("./rows.js").Lane[]} lanes
  * @param {number} from
@@ -43,7 +43,8 @@ export function shares(model, lanes, from, to) {
 }
 
 /**
- * Returns the place of a length among others in words: `longest of 6`, `2nd longest of 6`, or `all 6 are equal`; nothing if there is no other.
+ * Returns the rank of a length in words: `longest of 6`, `2nd longest of 6`, or `all 6 are equal`.
+ * Returns an empty text if there is only one length.
  * @param {number} length
  * @param {number[]} lengths all lengths, including this one
  */

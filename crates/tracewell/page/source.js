@@ -1,5 +1,5 @@
-// Reads the payload of the page: zlib, a header in JSON, columns of numbers. The page contains the
-// payload as base64, or the server of the page sends it.
+// Reads the payload of the page, a zlib stream that contains a header in JSON and then columns of
+// numbers. The page contains the payload as base64, or the server of the page sends it.
 // crates/tracewell/src/export/page/columns.rs documents the form of the columns.
 
 /**
@@ -66,7 +66,7 @@ export class ServerMarks {
 }
 
 /**
- * Returns the bytes of a base64 text in lines, decompressed.
+ * Decodes the lines of a base64 text, and returns the decompressed bytes.
  * @param {string} text
  * @returns {Promise<Uint8Array>}
  */

@@ -9,8 +9,8 @@ import { fitted, hatch, widthOf } from "./paint.js";
 import { textOn } from "./theme.js";
 
 /**
- * The place and the settings for drawing a lane. `times` are the times at which the pixels begin, and the one at which the last ends.
- * Dense rows are drawn on the `sheet`; a row is dense if it has more spans than `sparse`.
+ * The place and the settings for drawing a lane. `times` are the times at which the pixels begin, and the time at which the last pixel
+ * ends. Dense rows are drawn on the `sheet`; a row is dense if it has more spans than `sparse`.
  * @typedef {{
  *   ink: CanvasRenderingContext2D, model: import("./model.js").Model,
  *   view: import("./view.js").View, colours: import("./theme.js").Colours, contexts: string[],
@@ -21,13 +21,13 @@ import { textOn } from "./theme.js";
  */
 
 /**
- * Functions of clicks on labels.
+ * Functions that run after clicks on labels.
  * @typedef {{ inversion: (i: number) => void, mark: (mark: import("./marks.js").UserMark) => void }} Actions
  */
 
 /** @typedef {import("./rectangles.js").Rectangles} Rectangles */
 
-/** Number of groups of spans, and of spans in each, that are examined to choose the colours of one pixel in a core's row. */
+/** Number of groups of spans that are examined to choose the colours of one pixel in a core's row, and number of spans in each group. */
 const [GROUPS, GROUP] = [3, 8];
 
 /**
@@ -80,10 +80,10 @@ function coreRun(frame, spans, index, { y, height }, x, width, rects) {
     if (state === TASK) nameLater(frame, frame.model.name(value), contexts[value], x, y + height / 2, width);
 }
 
-/** Times of interrupts, unknown contexts and each context in the current pixel of a core; 0 between pixels. */
+/** Times of interrupts, unknown contexts and each context in the current pixel of a core. All are 0 again after a pixel has been drawn. */
 let occupied = new Float64Array(0);
 
-/** Those that have a time in the current pixel, in the order of `occupied`. @type {number[]} */
+/** The indices of the entries of `occupied` that are not 0, in ascending order. @type {number[]} */
 let present = [];
 
 /** @type {(frame: Frame, pixels: import("./pixels.js").Pixels, box: any, x: number, rects: Rectangles) => void} */
@@ -95,7 +95,8 @@ function corePixel({ colours, contexts }, pixels, { y, height }, x, rects) {
     if (end - first <= GROUPS * GROUP) {
         all = occupy(pixels, Math.max(first, 0), end);
     } else {
-        // Neighbours are near in memory, so groups cost less than single spans at equal distances.
+        // Neighbouring spans are near in memory, so reading groups of them costs less than reading
+        // single spans that are far apart.
         for (let group = 0; group < GROUPS; group += 1) {
             const start = Math.max(first, 0) + Math.floor((group * (end - first - GROUP)) / (GROUPS - 1));
             all += occupy(pixels, start, Math.min(start + GROUP, end));
@@ -109,7 +110,7 @@ function corePixel({ colours, contexts }, pixels, { y, height }, x, rects) {
         bottom -= part;
         if (longest < 0 || occupied[who] > occupied[longest]) longest = who;
     }
-    // Among few spans, a short one is as high as a long one.
+    // In a row that is not dense, a short span is as high as a long one.
     if (!pixels.isDense && longest >= 0 && (occupied[longest] > all / 2 || pixels.hasWhole)) {
         rects.bar(x, y, height, occupant(colours, contexts, longest));
     }
@@ -143,7 +144,7 @@ function occupant({ interrupt, unknown }, contexts, who) {
 }
 
 /**
- * Draws the time of a file, which the user can drag.
+ * Draws a bar from the beginning to the end of a file. The user can drag this bar.
  * @param {Frame} frame
  * @param {number} file
  * @param {{ y: number, height: number }} box
@@ -239,7 +240,7 @@ function drawLock(frame, row, box) {
         pixel: (_, pixels, { y, height }, place, rects) => {
             const { spans, first, end } = pixels;
             let shown = pixels.middle;
-            // Among few spans, a short hold stays visible.
+            // In a row that is not dense, a short hold stays visible.
             for (let i = Math.max(first, 0); !pixels.isDense && i < end; i += 1) {
                 if (spans.state[i] !== 0) shown = i;
             }
@@ -261,7 +262,7 @@ function drawLock(frame, row, box) {
 }
 
 /**
- * Draws the events of a context: one line each, or their number for each pixel.
+ * Draws the events of a context. Each pixel with events has a bar, whose height shows the number of these events.
  * @param {Frame} frame
  * @param {import("./rows.js").Lane} lane
  * @param {{ y: number, height: number }} box

@@ -3,7 +3,7 @@
 /** Minimum height of the list in pixels, and minimum width of the side panel. */
 const [MIN_LIST, MIN_SIDE] = [160, 200];
 
-/** Height of the list, as a share of the height of the page, if it leaves no room for all rows, and at most. */
+/** Heights of the list as shares of the total height of timeline and list: its height if the rows leave too little room, and its maximum height. */
 const [SHARE, MAX_SHARE] = [0.32, 0.45];
 
 /** Pixels that a key moves a border. */

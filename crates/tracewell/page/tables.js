@@ -14,7 +14,7 @@ function tableKey({ section, name, isPart }) {
     return isPart ? `\n${name}` : section === undefined ? name : `${section}\n${name}`;
 }
 
-/** Returns the table about the same thing among others, or the first one. @type {(table: import("./figures.js").Table | undefined, others: import("./figures.js").Table[]) => import("./figures.js").Table | undefined} */
+/** Returns the table among `others` that has the same name, or the first of them. @type {(table: import("./figures.js").Table | undefined, others: import("./figures.js").Table[]) => import("./figures.js").Table | undefined} */
 function counterpart(table, others) {
     return others.find(({ name }) => name === table?.name) ?? others[0];
 }
@@ -29,8 +29,9 @@ export class FigurePanel {
         this.figures = figures;
         this.view = figures.places.view;
         this.chosen = "";
-        /** The table of the whole trace that was shown before the panel changed to the selected range, and whether a range is selected. */
+        /** Key of the table that the panel shows again when no range is selected any more; empty if there is none. */
         this.before = "";
+        /** True if a range was selected when the panel was last filled. */
         this.isRange = false;
         /** @type {Map<string, { column: number, isDescending: boolean }>} by table */
         this.orders = new Map();
@@ -100,7 +101,8 @@ export class FigurePanel {
     }
 
     /**
-     * Returns a line that says for what time a table is, with a button that shows the other time.
+     * Returns a line that states which time a table covers. A button switches to the
+     * whole trace, or to the selected range.
      * @type {(table: import("./figures.js").Table, others: import("./figures.js").Table[]) => HTMLElement}
      */
     scope(table, others) {

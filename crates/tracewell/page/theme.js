@@ -51,7 +51,7 @@ function luminance(colour) {
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Returns the ratio of the contrast of two colours, from 1 to 21. @type {(a: string, b: string) => number} */
+/** Returns the contrast ratio of two colours, from 1 to 21. @type {(a: string, b: string) => number} */
 export function contrast(a, b) {
     const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y);
     return (light + 0.05) / (dark + 0.05);
@@ -66,7 +66,7 @@ export function textOn(colour) {
     return text;
 }
 
-/** The colours for text, by the colours on which it is. @type {Map<string, string>} */
+/** The colour of text for each colour below the text. @type {Map<string, string>} */
 const texts = new Map();
 
 /** The theme, which follows the system's preference or the user's choice. */
@@ -100,8 +100,8 @@ export class Theme {
 }
 
 /**
- * Returns the colour of each context. Contexts that have a row come first; interrupts have one
- * colour.
+ * Returns the colour of each context. The first colours go to contexts that have a row. All
+ * interrupts have the same colour.
  * @param {{ kind: string }[]} contexts
  * @param {number[]} order contexts in the order of their rows
  * @param {Colours} [theme]
@@ -111,7 +111,7 @@ export function contextColours(contexts, order, theme = LIGHT) {
     let next = 0;
     const assign = (/** @type {number} */ context) => {
         if (colours[context]) return;
-        // After the palette, hues follow the golden angle: consecutive hues are at most 137.5° apart.
+        // When the palette is used up, hues follow the golden angle: consecutive hues are 137.5° apart.
         const hue = (next * 137.508) % 360;
         colours[context] = theme.palette[next] ?? readable(hue, theme === DARK);
         next += 1;
@@ -121,7 +121,7 @@ export function contextColours(contexts, order, theme = LIGHT) {
     return colours;
 }
 
-/** Returns a colour of a hue on which text has enough contrast: a lighter one on a dark ground. @type {(hue: number, isDark: boolean) => string} */
+/** Returns a colour of the given hue. Text on this colour has enough contrast. On a dark ground, the colour is lighter. @type {(hue: number, isDark: boolean) => string} */
 function readable(hue, isDark) {
     let lightness = isDark ? 0.6 : 0.42;
     let colour = ofHue(hue, lightness);

@@ -10,7 +10,7 @@ const UNITS = [
 
 /** The clock of a trace. */
 export class Clock {
-    /** @param {string[][]} rates ticks and nanoseconds at its start, ticks per seconds */
+    /** @param {string[][]} rates for each rate: ticks and nanoseconds at its start, a number of ticks, and the seconds that they take */
     constructor(rates) {
         this.rates = rates.map(([ticks, ns, count, seconds]) => ({
             ticks: BigInt(ticks),
@@ -70,7 +70,7 @@ export function duration(ns, digits = 4) {
 }
 
 /**
- * Returns nanoseconds in a unit with a fixed number of decimals, exactly if these suffice.
+ * Returns nanoseconds in a unit, with at most `decimals` decimals. Further decimals are cut off.
  * @param {bigint} ns
  * @param {number} unit nanoseconds of the unit
  * @param {number} decimals
@@ -102,7 +102,8 @@ export function unitFor(length) {
 }
 
 /**
- * Returns the nanoseconds, or ticks, that a text with a sign such as `-42.5 ms` or `+300 ticks` names, or null.
+ * Parses a text such as `-42.5 ms` or `+300 ticks`, with or without a sign. Returns the number of
+ * nanoseconds or ticks, or null if the text is invalid.
  * @param {string} text
  * @param {boolean} isTime if false, the text names ticks
  */

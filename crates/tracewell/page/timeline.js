@@ -84,7 +84,7 @@ export class Timeline {
         };
     }
 
-    /** Returns the times at which the pixels begin, and the one at which the last ends. */
+    /** Returns the times at which the pixels begin, and the time at which the last pixel ends. */
     get times() {
         const { time } = this.ways;
         return Float64Array.from({ length: this.width + 1 }, (_, column) => time(LEFT + column));
@@ -164,7 +164,7 @@ export class Timeline {
         return frame.pills;
     }
 
-    /** Returns the part of the picture of each file. @param {number} bottom end of all lanes @returns {[number, import("./overlays.js").Band][]} */
+    /** Returns each file with the part of the picture that belongs to it. @param {number} bottom end of all lanes @returns {[number, import("./overlays.js").Band][]} */
     bands(bottom) {
         if (this.model.files.length === 0) return [[0, { top: AXIS, bottom, label: 23, isWhole: true }]];
         const heads = this.shown.filter(({ kind }) => kind === "file");
@@ -214,7 +214,7 @@ export class Timeline {
         return null;
     }
 
-    /** Returns the range of times that the pointer selects if it is at a time. @param {number} time */
+    /** Returns the limits of the times that are near a time on the screen. @param {number} time */
     near(time) {
         const { x, time: back } = this.ways;
         return [back(x(time) - NEAR), back(x(time) + NEAR)];
@@ -287,7 +287,8 @@ export class Timeline {
         const { view } = this;
         const goal = lane.kind === "group" ? this.all.find((each) => each.kind === "group" && each.group === target?.group && each.tree === lane.tree) : target;
         if (!goal || lane.kind === "file" || (lane.kind !== "group" && (isHead(goal) || goal.group !== lane.group))) return;
-        // If the other lane is taller than the moved lane, it is still under the pointer after the move. Do not move back.
+        // If the other lane is taller than the moved lane, the pointer is still on the other lane
+        // after the move. Do not move back.
         if ((goal.y - lane.y) * way <= 0) return;
         const order = reordered(ordered(this.all, view.order), view.order, lane, goal);
         if (order === view.order) return;

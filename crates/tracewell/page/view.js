@@ -50,7 +50,7 @@ export class View {
         this.range = null;
         /** @type {(() => void)[]} */
         this.listeners = [];
-        /** The time that the user typed, which a line shows. @type {number | null} */
+        /** The time that the user typed, or null. The timeline shows a line at this time. @type {number | null} */
         this.cursor = null;
         /** The time at which a measurement began, until it ends. @type {number | null} */
         this.begun = null;
@@ -58,7 +58,7 @@ export class View {
         this.past = [];
         /** @type {Past[]} */
         this.future = [];
-        /** Functions that return the identity of a selection, which stays valid if the content changes, and back. */
+        /** Functions that convert a selection to its identity and back. The identity stays valid if the content changes. */
         this.identity = { of: (/** @type {Selection} */ selection) => /** @type {any} */ (selection), found: (/** @type {any} */ of) => /** @type {Selection} */ (of) };
     }
 
@@ -101,7 +101,7 @@ export class View {
     }
 
     /**
-     * Shows a time. The length stays, if it can, when the time lies partly outside.
+     * Shows a time range. If a part of the range is outside the page, moves the range into the page, with the same length if possible.
      * @param {number} from
      * @param {number} to
      */
@@ -116,7 +116,7 @@ export class View {
     }
 
     /**
-     * Shows a time, and stores the current state so that the user can return to it.
+     * Shows a time range, and stores the current state so that the user can return to it.
      * @param {number} from
      * @param {number} to
      */
@@ -130,7 +130,7 @@ export class View {
         return { time: [this.from, this.to], range: this.range, selected: this.identity.of(this.selection) };
     }
 
-    /** Stores the current state, unless it equals the last one. */
+    /** Stores the current state, unless it equals the state that was stored last. */
     remember() {
         const { state } = this;
         const last = this.past.at(-1);
@@ -190,7 +190,7 @@ export class View {
         this.moveFrom([this.from, this.to], share);
     }
 
-    /** Shows the time `old`, moved by a share of its width. @type {(old: [number, number], share: number) => void} */
+    /** Shows the time range `old` after moving it by a share of its width on the screen. @type {(old: [number, number], share: number) => void} */
     moveFrom([from, to], share) {
         const { scale } = this;
         const width = scale.place(to) - scale.place(from);
@@ -212,8 +212,8 @@ export class View {
 
     /**
      * Keeps the view at the same times after the origin of the page has moved.
-     * @param {number} ticks that the origin has moved to later times
-     * @param {number} length of the page after this
+     * @param {number} ticks by which the origin has moved to later times
+     * @param {number} length of the page after the move
      */
     moveOrigin(ticks, length) {
         const moved = (/** @type {[number, number]} */ [a, b]) => /** @type {[number, number]} */ ([a - ticks, b - ticks]);
@@ -249,7 +249,7 @@ export class View {
         this.changed();
     }
 
-    /** Moves the visible time only if a time lies outside it. @param {number} from */
+    /** Makes a time or a time range visible, unless it is visible already. @param {number} from */
     reveal(from, to = from) {
         if (from >= this.from && to <= this.to) return;
         const span = Math.max(this.span, (to - from) * 1.2);

@@ -8,7 +8,7 @@ const MOST = 200;
 /** A span in which a context is blocked. @typedef {{ row: any, span: number, ticks: number }} Wait */
 
 /**
- * Returns the longest waits of a file that overlap a time, the longest first.
+ * Returns the longest waits of a file that overlap a time range, the longest first.
  * @param {import("./model.js").Model} model
  * @param {number} file
  * @param {number} from
@@ -41,7 +41,8 @@ export function isOpen({ row: { spans }, span }) {
 }
 
 /**
- * Returns the number of the request for a mutex or semaphore with which a wait began, or -1. The request comes before the suspension.
+ * Returns the index in `model.wait` of a wait for a mutex or semaphore, or -1. In `model.wait`, a
+ * wait begins with the request. The request comes before the suspension.
  * @type {(model: import("./model.js").Model, context: number, from: number, to: number) => number}
  */
 export function requestOf(model, context, from, to) {

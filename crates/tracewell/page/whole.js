@@ -96,7 +96,7 @@ function objectFacts({ kind, states, most, unit, spans, group }) {
     return [["steps", [spans.state.reduce((/** @type {number} */ sum, /** @type {number} */ state) => sum + Number(state === 1), 0).toLocaleString("en")]]];
 }
 
-/** Returns the name of the number by which the system knows a context. @param {string} key */
+/** Returns the label for the key of a context: `address` or `id`. @param {string} key */
 export function keyName(key) {
     return key.startsWith("0x") ? "address" : "id";
 }

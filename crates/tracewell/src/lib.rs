@@ -47,9 +47,9 @@
 //! | modules | purpose |
 //! |---|---|
 //! | [`input`], [`compressed`], [`format`](mod@format), [`model`], [`select`] | reading: from bytes to events |
-//! | [`report`], [`export`], [`text`] | showing: text for people, other formats |
+//! | [`report`], [`export`], [`text`] | showing: text for people, and conversion to other formats |
 //! | [`analysis`], [`check`] | judging: analyses of the scheduler, checks of rules |
-//! | [`template`], [`source`] | languages: AIX's templates, and errors in text that users write |
+//! | [`template`], [`source`] | languages: AIX's templates, and errors in templates and rules |
 #![deny(unsafe_code)]
 
 // Reading.

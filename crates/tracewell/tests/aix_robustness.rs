@@ -1,6 +1,6 @@
-//! Tests the AIX reader. These tests read back written entries. Each truncation and each changed
-//! byte of a small container affects only the entry that contains it. Files of several processors
-//! are merged.
+//! Tests the AIX reader. The tests write entries and read them back. In a small container, each
+//! truncation and each changed byte after the header affects at most the entry in which it occurs.
+//! Files of several processors are merged.
 
 mod support;
 
@@ -155,7 +155,8 @@ fn a_whole_container_is_read_without_a_word() {
         assert_eq!(ticks, [(0, 0), (10, 1), (20, 0), (30, 1), (40, 0), (50, 1), (60, 0)]);
         let hook_data: Vec<_> =
             kept.rows.iter().map(|row| trace.payload.argument(&row.payload, 0)).collect();
-        // A generic hook word of 32 bits has a length instead.
+        // The third event has no hook data, because a generic hook word of 32 bits contains a
+        // length.
         let expected = [Some(1), Some(2), None, Some(4), Some(5), Some(6), Some(7)];
         assert_eq!(hook_data, expected);
     }
@@ -248,7 +249,7 @@ fn reading_continues_after_a_damaged_frame() {
     assert!(said.contains(&starts[2].to_string()), "{said}");
 }
 
-/// The search for the next frame does not stop at bytes that only look like one.
+/// The search for the next frame does not stop at bytes that only look like a frame.
 #[test]
 fn a_frame_within_a_damaged_frame_is_not_read() {
     let inner = plain(at(Env::Bits64, 1, 115), hook64(0x0AF0, 0, 0), [0; 5]).bytes(ByteOrder::Big);
@@ -477,7 +478,7 @@ fn a_damaged_file_among_several_costs_its_own_events_only() {
 }
 
 /// Returns a file in which threads 1 to 6 are dispatched in turn on three processors. The
-/// timestamps are 2^33 and the largest number, alternately.
+/// timestamps alternate between 2^33 and 2^64 - 1.
 fn longest_times() -> Vec<u8> {
     let dispatch = |number: u64| {
         let tick = if number.is_multiple_of(2) { 1 << 33 } else { u64::MAX };

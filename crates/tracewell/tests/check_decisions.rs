@@ -34,7 +34,7 @@ const TINY: (&str, &[&str]) = ("threadx/tiny.trx", &["rate=1000000"]);
 /// The trace has four damaged records and four gaps with 54 events.
 const DAMAGED: (&str, &[&str]) = ("rkh/ahsm-overrun.bin", &[]);
 
-/// Figures that have the same values for every name.
+/// The same values for every figure.
 struct Given(Result<Vec<Value>, String>);
 
 impl Figures for Given {
@@ -104,7 +104,7 @@ fn a_statement_that_the_trace_does_not_decide_has_a_reason() {
             "whenever tx_mutex_create(inheritance = none, @ticks < 0) then tx_mutex_delete",
             "rule not decided: 6 'tx_mutex_create' events, none meets all conditions",
         ),
-        // Events with two labels.
+        // The pattern names two kinds of events.
         (
             "whenever tx_mutex_create(@ticks < 0) | tx_queue_create(@ticks < 0) then tx_mutex_delete",
             "rule not decided: 8 'tx_mutex_create | tx_queue_create' events, none meets all \
@@ -182,7 +182,7 @@ fn message(failure: &Failure) -> String {
 
 #[test]
 fn the_value_that_is_nearest_to_the_limit_or_furthest_beyond_it_decides() {
-    // (comparison, values, message; empty if the threshold holds)
+    // Comparison, values and message. The message is empty if the threshold holds.
     let cases: [(&str, &[u64], &str); 19] = [
         ("< 41 ticks", &[10, 40, 30], ""),
         ("< 40 ticks", &[10, 40, 30], "40 ticks, expected < 40 ticks (task 40)"),
@@ -196,7 +196,8 @@ fn the_value_that_is_nearest_to_the_limit_or_furthest_beyond_it_decides() {
         ("= 10 ticks", &[10, 10], ""),
         ("= 10 ticks", &[9, 12, 10], "12 ticks, expected = 10 ticks (task 12)"),
         ("= 10 ticks", &[8, 11], "8 ticks, expected = 10 ticks (task 8)"),
-        // If two differences are equal, the message states the first value.
+        // If two values differ from the limit by the same amount, the message states the first
+        // value.
         ("= 10 ticks", &[8, 12], "8 ticks, expected = 10 ticks (task 8)"),
         ("!= 10 ticks", &[9, 12, 11], ""),
         ("!= 10 ticks", &[9, 12, 10], "10 ticks, expected != 10 ticks (task 10)"),
@@ -323,7 +324,7 @@ fn losses_of_unknown_size_decide_only_what_they_can() {
     }
 }
 
-/// Returns the `only` statement and the warnings of rules that are written for a selection.
+/// Generates rules from a selection of events. Returns their `only` statement and the warnings.
 fn written(events: &[&str], contexts: &[&str], without: &[&str]) -> (String, Vec<String>) {
     let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
     let options =
@@ -392,7 +393,7 @@ fn times_need_a_clock_of_known_rate() {
     assert_eq!(figures, ["held(m).max"]);
 }
 
-/// The trace contains none of the events of these rules, so it ends before the first one.
+/// Of the events of these rules, the trace contains only `tx_mutex_create`.
 #[test]
 fn a_trace_that_ends_early_names_the_number_of_alternatives() {
     let (a, b, c) = ("tx_queue_prioritize", "tx_queue_flush", "tx_queue_delete");

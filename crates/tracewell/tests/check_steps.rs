@@ -235,8 +235,8 @@ fn an_optional_next_step_is_left_out_if_another_event_comes_first() {
     fails("A; ...; { B; optional { next C; D }; E }", "A X B C E", Missing, None);
 }
 
-/// If the rest of the rule also became impossible, a correct trace would fail at the event that
-/// rules out an optional block.
+/// An event can make an optional block impossible. The rest of the rule must remain possible,
+/// because otherwise correct traces would fail.
 #[test]
 fn an_optional_block_that_became_impossible_leaves_the_rest_of_a_rule_possible() {
     // The next repetition can begin.
@@ -320,7 +320,8 @@ fn each_event_has_an_answer_of_its_own() {
     passes("each A then B", "A A B B");
     fails("each A then B", "A A B", Unanswered, None);
     passes("each A(n = $x) then B(n = $x) within 20 us", "A1 A2 B1 B2");
-    // The second event is late, although its answer comes 20 us after an earlier answer.
+    // For `each`, the first B answers only the first A. The second B answers the second A after 30
+    // us, which is late.
     passes("whenever A then B within 20 us", "A A B X B");
     fails("each A then B within 20 us", "A A B X B", Late, Some(4));
     passes("each A then B within 30 us", "A A B X B");
@@ -384,7 +385,7 @@ fn events_without_an_answer_in_time_are_counted() {
     );
     let expected = (0, 1, first("no answer within 25 us"));
     assert_eq!(counts("each A then B within 25 us", "A X X B"), expected);
-    // Events of `whenever` with the same answer count once.
+    // For `whenever`, several events that have the same answer count once.
     let expected = (0, 2, first("no answer within 15 us (2 times in all)"));
     assert_eq!(counts("whenever A then B within 15 us", "A A X B A X X B"), expected);
     // The memory for late events without an answer is bounded, but all of these events are counted.

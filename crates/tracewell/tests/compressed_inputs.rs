@@ -1,4 +1,5 @@
-//! Traces compressed by the programs `gzip` and `zstd`: whole, cut in many places, and damaged.
+//! Reads traces that the programs `gzip` and `zstd` compressed. The files are complete, truncated
+//! at many offsets, or damaged.
 
 mod support;
 
@@ -71,8 +72,8 @@ fn a_compressed_file_cut_in_many_places_delivers_its_start_and_counts_the_loss()
             assert!(PLAIN.starts_with(&all), "{name} cut at {cut}");
             assert!(all.len() >= longest, "{name} cut at {cut}");
             longest = all.len();
-            // Read every eighth part as a trace. Skip parts that decompress to nothing, or to
-            // exactly the first member or frame.
+            // Read only one in eight truncated files as a trace. Skip files that decompress to
+            // nothing, or to exactly the first member or frame.
             if cut % 8 != 0 || longest == 0 || longest == FIRST {
                 continue;
             }
@@ -189,8 +190,8 @@ fn bytes_after_the_last_member_or_frame_are_described() {
 #[test]
 fn a_window_that_is_too_large_is_refused_with_its_size() {
     let mut bytes = ZSTD.to_vec();
-    // If the descriptor does not have the flag 0x20, the upper five bits of the next byte are the
-    // exponent of the window's size, minus 10.
+    // If the descriptor does not have the flag 0x20, the window's size is 2^(10 + n), and the upper
+    // five bits of the next byte are n.
     bytes[4] &= 0xDF;
     bytes[5] = 23 << 3;
     let error = read(&bytes).unwrap_err().to_string();

@@ -203,7 +203,7 @@ fn both_languages_of_metadata_lead_to_the_same_text() {
     for folder in folders {
         let described = ["ctf2", "final"].map(|name| folder.join(name).join("metadata"));
         let Some(metadata) = described.into_iter().find(|path| path.is_file()) else { continue };
-        // A folder with copies of the streams, but with the other metadata.
+        // Put copies of the streams in a folder with the metadata in the other language.
         let copy = tempfile::tempdir().unwrap();
         let original = copied(&folder.join("trace"), copy.path());
         fs::write(original.join("metadata"), fs::read(&metadata).unwrap()).unwrap();

@@ -54,7 +54,7 @@ fn comments_and_carriage_returns_are_space() {
     assert_eq!(read(text).unwrap().metadata.streams[0].events.len(), 1);
     assert_eq!(
         read("/* a").unwrap().warnings[0].message,
-        "unfinished at the end of the metadata, ignored"
+        "unfinished declaration at the end of the metadata, ignored"
     );
 }
 
@@ -163,7 +163,7 @@ fn events_can_precede_their_stream() {
     assert_eq!(
         messages,
         [
-            "event of stream 7, which is missing: ignored",
+            "event of the undeclared stream 7, ignored",
             "several streams, but no 'stream_id' in the packet header: \
              all packets are of stream 0",
         ]

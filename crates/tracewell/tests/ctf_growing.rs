@@ -1,5 +1,5 @@
-//! Tests traces in growing folders: reading a trace in steps returns the same data as reading it at
-//! once.
+//! Tests traces in growing folders: reading a trace in several steps returns the same data as
+//! reading it in one step.
 
 mod support;
 
@@ -64,7 +64,8 @@ fn write(from: &Path, to: &Path, step: usize) {
     }
 }
 
-/// Reads a growing copy of a trace. Returns the lines after each step.
+/// Reads a growing copy of a trace. Returns the number of events after each step. The last string
+/// contains all events as lines.
 fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut current = folder.path().join("trace");

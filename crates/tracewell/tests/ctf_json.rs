@@ -19,7 +19,7 @@ fn byte(more: Value) -> Value {
     class
 }
 
-/// Returns the lines of text that declare the payload types of an event with these members.
+/// Declares an event whose payload has these members. Returns the lines that describe its types.
 fn fields(members: &[(&str, Value)]) -> Result<Vec<String>, String> {
     let parsed = read(&[
         json!({ "type": "data-stream-class" }),
@@ -120,7 +120,7 @@ fn each_field_class_is_read() {
 
 #[test]
 fn mappings_keep_the_order_of_the_text() {
-    // `serde_json` sorts the properties of a value, but the text keeps their order.
+    // Insert the mappings as text, because `serde_json` would sort them.
     let class = byte(json!({ "mappings": {} })).to_string();
     let class = class.replace("\"mappings\":{}", "\"mappings\":{\"z\":[[1,1]],\"a\":[[1,2]]}");
     let text = text(&[
@@ -159,7 +159,7 @@ fn null_goes_up_one_structure() {
         (json!([null, "y", null, "m"]), Ok("[Event payload: 1, 0]")),
         (
             json!([null, null, null, "n"]),
-            Err("expected at most one null per structure of the scope, found 3"),
+            Err("expected at most one null for each enclosing structure below the root, found 3"),
         ),
         (json!(["m"]), Err("expected the name of a field before this one, found 'm'")),
         (json!([null]), Err("expected a path that ends with a name, found an object")),
@@ -338,7 +338,10 @@ fn broken_json_is_reported_with_its_place() {
     );
     // The last fragment can be unfinished, because a recorder is still writing it.
     let parsed = metadata::read(format!("{text}\u{1e}{{\"type\": \"ev").as_bytes()).unwrap();
-    assert_eq!(parsed.warnings[0].message, "unfinished at the end of the metadata, ignored");
+    assert_eq!(
+        parsed.warnings[0].message,
+        "unfinished fragment at the end of the metadata, ignored"
+    );
 }
 
 #[test]

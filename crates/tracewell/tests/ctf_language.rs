@@ -5,7 +5,7 @@ mod support;
 use support::ctf::{Types, read_tsdl as read};
 use tracewell::format::ctf::metadata::MAX_FIELDS;
 
-/// Returns the lines of text that declare the payload types of an event with these members.
+/// Declares an event whose payload has these members. Returns the lines that describe its types.
 fn fields(members: &str) -> Result<Vec<String>, String> {
     declared("", members)
 }
@@ -19,7 +19,7 @@ fn declared(declarations: &str, members: &str) -> Result<Vec<String>, String> {
     Ok(lines.map(|line| line.strip_prefix("        ").unwrap().to_owned()).collect())
 }
 
-/// Asserts that the members of a payload have these lines.
+/// Asserts that [`fields`] returns these lines for the members of a payload.
 #[track_caller]
 fn assert_fields(members: &str, expected: &[&str]) {
     assert_eq!(fields(members).unwrap(), expected, "{members}");

@@ -251,7 +251,7 @@ fn a_thread_sleeps_in_nanosleep_even_if_other_events_follow_its_entry() {
 }
 
 /// Compares all states of Zephyr's threads with the states that the simulator recorded. If
-/// `only_running`, compares only the times in which they ran.
+/// `only_running` is true, compares only the times in which the threads ran.
 fn compare_zephyr(name: &str, only_running: bool) {
     let Some(shared) = shared() else { return };
     let folder = shared.join("data/ctf/zephyr").join(name);

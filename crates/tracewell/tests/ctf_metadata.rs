@@ -33,7 +33,7 @@ fn the_metadata_of_all_shared_traces_is_read() {
     }
 }
 
-/// A reason to differ from yactfr, and the cases.
+/// A reason why the result differs from that of yactfr, and the cases to which it applies.
 type Disagreement = (&'static str, &'static [&'static str]);
 
 /// The cases that this program reads and yactfr refuses.

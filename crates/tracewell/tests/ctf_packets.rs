@@ -1,5 +1,6 @@
-//! Tests the order and the losses of packets: LTTng's index files for damaged and truncated
-//! streams, and copies of a target's memory. The traces are in the shared data.
+//! Tests that packets are read in the right order and that losses are found. Some tests read
+//! damaged and truncated streams with LTTng's index files. Others read copies of a target's memory.
+//! The traces are in the shared data.
 
 mod support;
 
@@ -12,7 +13,7 @@ use tracewell::input::Input;
 use tracewell::model::{LossCause, Severity, Trace};
 use tracewell::select::Selection;
 
-/// A copy of the trace `lttng-ust/large`, whose streams have several packets.
+/// A copy of the trace `lttng-ust/discard`. At least one of its streams has several packets.
 struct Copy {
     folder: tempfile::TempDir,
     /// The stream file with the most packets, and the offsets of its packets.
@@ -103,7 +104,7 @@ fn reading_continues_at_the_next_listed_packet_after_damage() {
     let whole = copy.read();
     let [first, second, ..] = copy.offsets[..] else { panic!("{:?}", copy.offsets) };
     copy.change(&copy.stream, |bytes| {
-        // Bytes of the first packet that look like the start of a packet.
+        // Make bytes within the first packet look like the start of a packet.
         let start = bytes[first..first + 20].to_vec();
         bytes[first + 100..first + 120].copy_from_slice(&start);
         bytes[first] ^= 0xFF;
@@ -119,7 +120,7 @@ fn an_index_that_disagrees_with_its_stream_is_ignored() {
     let Some(copy) = Copy::new() else { return };
     let whole = copy.read();
     let index = index_of(&copy.stream);
-    // The least significant byte of the first packet's size.
+    // Change the least significant byte of the first packet's size.
     copy.change(&index, |bytes| bytes[16 + 15] ^= 8);
     let read = copy.read();
     assert_eq!(read.events, whole.events);

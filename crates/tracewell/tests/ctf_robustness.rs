@@ -62,7 +62,7 @@ fn a_damaged_packet_costs_that_packet() {
         .collect();
     for packet in 0..10 {
         let mut damaged = stream.clone();
-        // The magic number.
+        // Damage the magic number.
         damaged[192 * packet] ^= 0xFF;
         let (events, trace) = read(&metadata, &damaged);
         assert_eq!(events, all - per_packet[packet], "packet {packet}");
@@ -137,7 +137,7 @@ fn read_fields(fields: &str, stream: &[u8]) -> (u64, Trace) {
 
 #[test]
 fn elements_without_bits_are_limited() {
-    // Alone, each array is small enough.
+    // Each array alone is within the limit.
     let (events, trace) = read_fields("u8 a; struct { } x[65000][65000];", &[1, 2, 3]);
     assert_eq!((events, trace.losses.damaged()), (0, 1));
     // Only the first element has bits: the padding for its alignment.
@@ -146,7 +146,7 @@ fn elements_without_bits_are_limited() {
     let stream = [&[0xFF; 8][..], &[1, 0], &[0; 64]].concat();
     let (events, trace) = read_fields(empty_later, &stream);
     assert_eq!((events, trace.losses.damaged()), (0, 1));
-    // Several events together.
+    // One event is within the limit, but two events together exceed it.
     let (events, trace) = read_fields("u8 a; struct { } x[65000];", &[1; 1000]);
     assert_eq!((events, trace.losses.damaged()), (1, 1));
     let (events, trace) = read_fields("u8 a; struct { } x[9];", &[1; 10_000]);

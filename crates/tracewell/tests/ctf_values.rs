@@ -106,7 +106,7 @@ fn each_kind_of_number_has_its_text() {
     assert_eq!(field(none, &[0xFF]).1, "( <unknown> : container = -1 )");
 }
 
-/// Returns the events that meet an expression as JSON lines.
+/// Returns JSON lines of the events for which an expression is true.
 fn selected(folder: &Path, expression: &str) -> String {
     let expressions = vec![Expression::parse(&Source::new("where", expression)).unwrap()];
     let selection = Selection { expressions, ..Selection::default() };
@@ -161,7 +161,8 @@ fn numbers_of_several_bytes_have_their_value() {
         class
     };
     let mappings = json!({ "mappings": { "large": [[10_000, 20_000]] } });
-    // As unsigned LEB128, the bytes are 0x7F + 0x7E * 128; as signed LEB128, 2^14 less.
+    // As unsigned LEB128, the bytes stand for 0x7F + 0x7E * 128. As signed LEB128, they stand for
+    // 2^14 less.
     let leb: &[u8] = &[0xFF, 0x7E];
     let named = "( \"large\" : container = 16255 )";
     let cases: [(Value, &[u8], &str, &str); 6] = [
@@ -200,7 +201,7 @@ fn a_float_of_another_size_is_refused_with_its_size() {
         // These sizes of IEEE 754 are valid, but not supported.
         let expected = match length {
             16 | 128 | 160 => "a floating-point number of 32 or 64 bits",
-            _ => "16, 32, 64 or 128 bits or more",
+            _ => "16, 32 or 64 bits, or a multiple of 32 from 128",
         };
         let expected = format!(": expected {expected}, found {length}");
         assert!(found.ends_with(&expected), "{found}");

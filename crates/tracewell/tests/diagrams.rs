@@ -243,7 +243,7 @@ fn strange_names() -> Vec<u8> {
         stream.record(0x63, 5, &[&key.to_le_bytes()[..], &(key + 4).to_le_bytes()].concat());
         stream.record(0x6A, 6, &[&key.to_le_bytes()[..], &[1]].concat());
     }
-    // An escape before a flag: the target aborted a frame.
+    // An escape directly before a flag means that the target aborted the frame.
     stream.raw(&[0x69, 0x7D, 0x7E]);
     stream.number(9).record(0x69, 7, &0x1000_u32.to_le_bytes());
     stream.bytes

@@ -206,8 +206,8 @@ fn distributions_of_messages_are_those_of_their_flows() {
     assert!(compared > 100, "{compared}");
 }
 
-/// Returns the wake-up latencies of each task: the times from the activation of a task that is not
-/// running to the event that makes it run.
+/// Returns the wake-up latencies of each task. A latency begins when a task that is not running is
+/// activated, and ends at the event that makes the task run.
 fn wake_ups(records: &[Record]) -> BTreeMap<u16, Vec<u64>> {
     let (mut runs, mut chosen, mut served) = (TASKS[0], None, false);
     let mut woken: BTreeMap<u16, u64> = BTreeMap::new();

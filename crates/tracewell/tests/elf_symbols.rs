@@ -55,7 +55,8 @@ fn the_symbols_of_a_linked_program_have_the_addresses_that_nm_prints() {
         (0x0800_0100, Some("main")),
         (0x0800_0101, Some("main")),
         (0x0800_0106, Some("main+0x6")),
-        // A function in assembly without a size, with the Thumb bit.
+        // This function has no size, because it is written in assembly. The address has the Thumb
+        // bit.
         (0x0800_0109, Some("uart_handler")),
         (0x0800_010B, None),
         (0x2000_0400, Some("timer_thread")),
@@ -93,7 +94,8 @@ fn names_are_chosen_and_shown_as_the_source_spells_them() {
     add(b"static_handler", 0x101, 4, 0, FUNCTION);
     add(b"_end", 0x200, 0, 1, 0);
     add(b"variable", 0x200, 0, 0, OBJECT);
-    // Names of the Rust compiler: the first from its book, chapter "Symbol Mangling".
+    // Names that the Rust compiler mangled. The first is from the chapter "Symbol Mangling" of the
+    // book about the compiler.
     add(b"_RNvCskwGfYPst2Cb_3foo16example_function", 0x301, 4, 1, FUNCTION);
     add(b"_ZN4core3fmt5write17h0123456789abcdefE", 0x401, 4, 1, FUNCTION);
     add(b"a\x1b[31m\xFF", 0x500, 4, 1, OBJECT);
@@ -153,7 +155,7 @@ fn lines_are_those_that_addr2line_prints() {
     let line = |address| Some(table.find(address)?.place?.line);
     for (address, expected) in [
         (0x100, 16),
-        // With the Thumb bit.
+        // This address has the Thumb bit.
         (0x101, 16),
         (0x102, 16),
         (0x10A, 18),
@@ -241,8 +243,7 @@ fn a_truncated_file_is_an_error_with_a_position() {
 
 #[test]
 fn names_that_share_bytes_of_the_file_take_neither_memory_nor_time() {
-    // The reader also reads the names of labels and of mapping symbols, although they do not become
-    // symbols.
+    // The reader also reads the names of labels and mapping symbols, although its table omits them.
     for (start, binding, kind) in [("x", 1, OBJECT), (".L", 0, FUNCTION), ("$", 0, 0)] {
         let mut elf = Elf::arm();
         let long = format!("{start}{}", "x".repeat(2000));

@@ -131,7 +131,8 @@ fn compare_our_reading(name: &str, folder: &Path, read: &Read) {
 fn is_same(value: &Value, ours: &Json) -> bool {
     match (value, ours) {
         (Value::Fields(fields), _) => fields.iter().all(|(name, value)| match name.as_str() {
-            // The selected field of a variant, which Tracewell shows with its name.
+            // The value of a variant. Tracewell shows it in an object whose only key is the name of
+            // the selected field.
             "" => ours
                 .as_object()
                 .and_then(|fields| fields.values().next())
@@ -262,7 +263,7 @@ fn babeltrace_reads_our_traces_as_json_lines_have_them() {
     }
 }
 
-/// Collects the traces in folders below a folder.
+/// Collects the traces below a folder. A trace is a folder with the name `trace`.
 fn folders(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

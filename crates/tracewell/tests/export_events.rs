@@ -1,5 +1,5 @@
-//! Tests event lists for programs: a JSON library reads JSON lines, and tables are checked by
-//! column.
+//! Tests the event lists that other programs read. The tests parse JSON lines with a JSON library,
+//! and check the fields of tables.
 
 #[path = "support/dump.rs"]
 mod dump;

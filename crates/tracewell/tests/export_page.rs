@@ -30,7 +30,7 @@ struct Page {
     html: String,
     header: Value,
     columns: HashMap<String, Vec<u64>>,
-    /// The different texts of arguments.
+    /// The texts of arguments, each text once.
     texts: Vec<String>,
     /// The figures, as `analyze --json` prints them.
     figures: Value,

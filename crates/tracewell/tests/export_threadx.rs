@@ -75,7 +75,7 @@ fn a_wrapped_dump_says_afterwards_that_it_wrapped() {
 #[test]
 fn a_dump_of_which_nothing_was_overwritten_says_so_afterwards() {
     let mut dump = Dump::small(USUAL);
-    // The dump does not show that tracing was just enabled.
+    // Replace the two events that a kernel records when it enables tracing.
     dump.events[..2].iter_mut().for_each(|event| event.id_word = 83);
     let before = essence(dump.bytes());
     assert!(!before.2);
@@ -156,7 +156,7 @@ proptest! {
         let before = essence(dump.clone());
         let after = essence(convert(dump, &[order]).unwrap());
         // The reader infers the direction of the clock from the order of the slots in memory. The
-        // export can change that order, so ticks can differ.
+        // export can change the order of the slots, so the ticks of events can differ.
         let events = |rows: &[(u64, Event)]| rows.iter().map(|(_, e)| *e).collect::<Vec<_>>();
         prop_assert_eq!(events(&before.0), events(&after.0));
         prop_assert_eq!((before.1, before.2), (after.1, after.2));

@@ -65,8 +65,8 @@ fn states_and_transitions_are_those_of_the_records() {
         assert_eq!(time.left, count("SM_EXSTATE", "st", &state), "{state}");
     }
     let mut from: BTreeMap<String, u64> = BTreeMap::new();
-    // The first transition leads into the first state. The names of its states appear later in the
-    // stream.
+    // Omit the transition into the first state. The stream contains the name of this state only
+    // later, so the expected table has an address instead.
     let begins = |t: &&Transition| t.signal.is_some() || t.way.first() != Some(&t.from);
     for transition in machine.transitions.iter().filter(begins) {
         *from.entry(transition.from.label(&trace)).or_default() += transition.count;
@@ -149,7 +149,8 @@ fn messages_wait_from_their_post_to_their_taking() {
     }
     let first = &figures.messages[0];
     let times = [first.posted, first.taken, first.dispatched, first.done];
-    // Events 89, 91, 92 and 100. Timestamps start at 32121.
+    // These are the times of the frames 89, 91, 92 and 100 of the capture, counted from its first
+    // timestamp, 32121.
     assert_eq!(times, [792, 810, 819, 891].map(Some));
 }
 
@@ -288,7 +289,7 @@ impl Sink for Ids {
 #[test]
 fn transitions_that_never_repeat_do_not_fill_memory() {
     let mut s = Stream::new(Widths::default());
-    // Two machines, to show that a limit per machine is not a limit for both together.
+    // The limit applies to the transitions of both machines together.
     for number in 0..20_000_u32 {
         let machine = (0x10 + number % 2).to_le_bytes();
         let [from, to] = [number, number + 1].map(|state| (0x100 + state % 150).to_le_bytes());

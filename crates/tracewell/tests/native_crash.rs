@@ -114,7 +114,7 @@ fn examine(path: &Path, progress: &[u8]) -> u64 {
     checked.events
 }
 
-/// Returns the first diagnostic about a stream, and its state.
+/// Returns the message of the first diagnostic about a stream, and the state of the stream.
 fn remark(path: &Path) -> (String, FactForm) {
     let mut input = Input::open(path, Settings::default()).unwrap();
     let trace = input.read(&mut Checked::default()).unwrap();
@@ -129,8 +129,8 @@ fn assert_ended_unclosed(path: &Path, ended: &str) {
 }
 
 /// Returns when all threads of a killed child process have ended. The process remains visible,
-/// because this does not take its status. The list of threads in `/proc` would not do: while
-/// threads end, a reading of it can miss threads that are still running.
+/// because this function does not collect its exit status. The list of threads in `/proc` is not
+/// reliable: while threads end, a reader of the list can miss threads that are still running.
 fn until_dead(child: &Child) {
     let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(Pid::from_child(child)), ended).unwrap();

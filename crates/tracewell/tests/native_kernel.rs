@@ -129,8 +129,8 @@ fn events_of_a_kernel_have_its_contexts_and_those_of_threads_their_thread() {
     };
     assert_eq!(kinds("interrupt 15"), ContextKind::Interrupt);
     assert_eq!(kinds("low"), ContextKind::Thread);
-    // The trace does not show when the thread runs, so the thread is not a task. Before the first
-    // event type of the kernel, the reader did not know this.
+    // The trace does not show when the thread runs, so the thread is not a task. The reader learns
+    // from the first event type of the kernel that the trace has a kernel.
     let last = trace.contexts.get(kept.rows[14].context).unwrap();
     assert_eq!(last.kind, ContextKind::Unknown);
 }

@@ -283,8 +283,8 @@ fn pieces_of_a_log_give_the_same_as_the_whole() {
     }
 }
 
-/// Returns a log with this number of slots. `written` blocks with one event each were written to
-/// the slots in turn.
+/// Returns a log with this number of slots. Blocks with one event each were written to the slots in
+/// turn. `written` is the number of these blocks.
 fn ring(slots: u32, written: u64) -> Vec<u8> {
     let event = |number: u64| Event::user(65, number, &number.to_le_bytes());
     let size = records(0, &[event(0)]).len();

@@ -31,7 +31,7 @@ fn numbers(trace: &Trace, kept: &EventLog, name: &str) -> Vec<u64> {
     .collect()
 }
 
-/// A test holds this lock while it records. All streams of the process record an event, so the
+/// A test holds this lock while it records. An event goes to all streams of the process, so the
 /// events of another test could fill the log.
 static RECORDING: Mutex<()> = Mutex::new(());
 

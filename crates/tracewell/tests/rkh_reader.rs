@@ -199,12 +199,13 @@ fn every_kind_of_damage_has_its_count() {
     ]
     .map(|fact| trace.fact(fact).unwrap())
     .into();
-    // The sum of 1024 bytes of 0x55 is 0 modulo 256. The result is a frame with an unknown id and a
-    // sequence number 0x55 that is out of order.
+    // The sum of 1024 bytes of 0x55 is 0 modulo 256, so these bytes are a frame with a valid
+    // checksum. Its id is unknown, and its sequence number 0x55 is out of order.
     assert_eq!(counts, [3, 0, 1, 2, 2, 1, 1, 0, 3]);
     let damaged = kept.losses.iter().filter(|loss| loss.cause == LossCause::Damaged);
     assert_eq!(damaged.count(), 4);
-    // A frame with a valid checksum is shown at its position, but without arguments.
+    // The reader cannot decode the frame 0x1F, the second MP_PUT and SIG. It shows them without
+    // arguments, because their checksums and sequence numbers are valid.
     let ids: Vec<_> = kept.rows.iter().map(|row| row.id).collect();
     assert_eq!(ids, [0xAC, MP_PUT, 0x1F, MP_PUT, SIG, MP_PUT]);
     let cut = kept.losses.iter().filter(|loss| loss.cause == LossCause::Truncated);
@@ -235,7 +236,7 @@ fn a_frame_that_is_not_an_event_changes_neither_time_nor_number() {
             assert_eq!(kept.rows.len(), 5 - damaged, "{id} {number}");
         }
     }
-    // The first frame of the stream also has no predecessor.
+    // If the first frame of a stream is not an event, numbers and times begin with the next frame.
     let mut stream = configured(Settings::default());
     stream.number(9).record(0x1F, 5, &[]).number(3).record(MP_PUT, 1000, &MP_PUT_ARGS);
     let (trace, _) = whole(&stream, &[]);
@@ -338,7 +339,7 @@ fn without_checksums_a_frame_of_the_wrong_length_is_rejected() {
     let counts = ["good", "bad_args", "unknown_id", "lost_frames"].map(|fact| trace.fact(fact));
     assert_eq!(counts, [Some(3), Some(1), Some(1), Some(0)]);
     assert_eq!(trace.losses.damaged(), 2);
-    // Only the first frame that cannot be decoded has advice.
+    // Only the diagnostic about the first frame that cannot be decoded gives advice.
     let is_advice = |remark: &Diagnostic| remark.message.contains("; try another dialect");
     assert!(trace.diagnostics.iter().map(is_advice).eq([true, false]));
 }
@@ -360,7 +361,8 @@ fn a_stream_without_flags_needs_no_memory() {
         piece[7] = 0x55;
     }
     assert_eq!((trace.fact("oversize"), trace.fact("good")), (Some(1), Some(0)));
-    // Bytes before the flag, an oversized frame, and an empty stream.
+    // The bytes before the flag and the oversized frame are losses. The third diagnostic reports
+    // that the stream has no frames.
     assert_eq!((kept.losses.len(), trace.diagnostics.iter().count()), (2, 3));
 }
 
@@ -473,7 +475,7 @@ fn settings_that_are_not_given_are_inferred() {
         let mut bytes = std::fs::read(&capture.path).unwrap();
         let options: Vec<_> = capture.options.iter().map(String::as_str).collect();
         let (given, _) = decode(&bytes, &options, bytes.len());
-        // The stream without its start, which contains the configuration record.
+        // Remove the first quarter of the stream, including the configuration record.
         bytes.drain(..bytes.len() / 4);
         let (trace, _) = decode(&bytes, &[], bytes.len());
         let name = capture.path.display();
@@ -490,7 +492,7 @@ fn settings_that_are_not_given_are_inferred() {
 fn after_a_pause_fewer_bytes_show_the_settings_or_nothing_is_decided() {
     for capture in captures() {
         let mut bytes = std::fs::read(&capture.path).unwrap();
-        // The stream without its start, which contains the configuration record.
+        // Remove the first quarter of the stream, including the configuration record.
         bytes.drain(..bytes.len() / 4);
         let (full, _) = decode(&bytes, &[], bytes.len());
         for length in [500, 3000, 4500, 6000].map(|length: usize| length.min(bytes.len() / 2)) {
@@ -512,8 +514,8 @@ fn after_a_pause_fewer_bytes_show_the_settings_or_nothing_is_decided() {
     }
 }
 
-/// The settings are inferred from a full sample, or after a pause from at least half of it, if the
-/// first half of these bytes shows the same settings.
+/// The reader infers the settings from a full sample. After a pause, half of a sample is enough if
+/// the first half of these bytes alone leads to the same settings.
 #[test]
 fn settings_are_inferred_as_soon_as_enough_bytes_are_there() {
     let from = settings_of_capture();
@@ -816,7 +818,8 @@ fn a_context_has_its_name_once_the_symbol_arrives() {
     assert!(text.lines().nth(1).unwrap().contains("\tmotor\t"), "{text}");
 }
 
-/// Versions before 2.4.3 have no other symbol records.
+/// Before version 2.4.3, RKH has no symbol record for active objects. It names them with the record
+/// for objects.
 #[test]
 fn a_context_is_named_after_the_object_at_its_address() {
     let mut stream = configured(Settings::default());
@@ -882,8 +885,8 @@ fn an_internal_transition_stays_in_its_state() {
 }
 
 /// The arguments that Trazer 3.2 prints for each event, in its order, with the names of RKH's
-/// record macros. If a dialect records fewer arguments, the Trazer releases of that time printed
-/// fewer.
+/// record macros. If a dialect records fewer arguments, the Trazer releases that belong to this
+/// dialect print fewer.
 const TRAZER: [(&str, &[&str]); 63] = [
     ("MP_INIT", &["mp", "nblock", "bsize"]),
     ("MP_GET", &["mp", "nfree", "nmin"]),
@@ -1138,7 +1141,7 @@ fn resettled(from: &Settings, to: &Settings) -> Vec<u8> {
         }
         stream.record(ids::id(code, to.id, true), stamp, &arguments);
     }
-    // The reader attaches after the stream has recorded its names.
+    // The reader attaches after the target has recorded the names.
     stream.bytes
 }
 
@@ -1234,8 +1237,8 @@ fn frames_that_leave_the_settings_open_are_not_decoded_before_a_configuration_re
     assert_eq!((trace.fact("good"), kept.rows.len()), (Some(2), 2));
 }
 
-/// Some frames can be damaged, but an event of which no frame fits shows that the settings are
-/// wrong.
+/// Up to three frames that do not fit the settings may be damaged. If none of four frames of an
+/// event fits, the settings are wrong.
 #[test]
 fn default_settings_with_alternatives_are_used_with_a_warning_if_they_explain_each_event() {
     for (unknown, good, worst) in

@@ -109,7 +109,7 @@ enum Said {
     Assertion(String, u16),
 }
 
-/// An item of a user event, with its own copy of the bytes.
+/// An item of a user event. It owns its text or its bytes.
 #[derive(Clone, Debug)]
 enum Thing {
     Signed(i32, u8, u8),
@@ -140,7 +140,8 @@ impl Thing {
         }
     }
 
-    /// Returns the item of the model, truncated to the sizes of the settings.
+    /// Returns the item that the reader should decode. Numbers are truncated to the sizes in the
+    /// settings.
     fn listed(&self, settings: &Settings) -> values::ListItem<'_> {
         use values::ListItem;
         match self {

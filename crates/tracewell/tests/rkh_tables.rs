@@ -37,7 +37,7 @@ fn role(event: &EventType) -> String {
     match event.name.rsplit('_').next() {
         Some("TCFG") => "Configuration".to_owned(),
         Some("ASSERT") => "Assertion".to_owned(),
-        // Records that name symbols end with the name.
+        // The name of a symbol record ends with the symbol's kind.
         Some(last) if event.args.iter().any(|argument| argument.name == "nm") => {
             let (_, kind) = SYMBOLS.iter().find(|(name, _)| *name == last).unwrap();
             format!("Names({kind:?})")
@@ -108,7 +108,7 @@ fn rendered() -> String {
     for (age, dialect) in Dialect::ALL.into_iter().enumerate() {
         for event in schema(dialect).events() {
             let row = row(event);
-            // A row's key begins with the code and the oldest dialect that has it.
+            // A row's key consists of its code, its oldest dialect and its text.
             let key = rows.keys().find(|(code, _, known)| (*code, known) == (event.id, &row));
             let key = key.cloned().unwrap_or((event.id, age, row));
             rows.entry(key).or_default().push(format!("{dialect:?}"));

@@ -62,8 +62,8 @@ fn task<'a>(trace: &Trace, figures: &'a Figures, number: u16) -> &'a Task {
     figures.tasks.iter().find(|task| task.context == context).unwrap()
 }
 
-/// `high` is released while `low` runs, is interrupted, waits for a mutex that `low` holds, and
-/// completes. During the wait, `middle` runs.
+/// The kernel releases `high` while `low` runs. An interrupt occurs while `high` runs; then `high`
+/// waits for a mutex that `low` holds, and completes. During the wait, `middle` runs.
 fn contended() -> Vec<Record> {
     let rest = [
         record(10, ids::TASK_ACTIVATE, LOW, 0),
@@ -526,7 +526,7 @@ fn the_manuals_code_for_unlocking_is_accepted_with_a_warning() {
     let remarks: Vec<_> = trace.diagnostics.iter().map(|d| d.message.as_str()).collect();
     assert_eq!(
         remarks,
-        ["2 records with the user manual's code for unlocking, 0x43; no kernel writes it"]
+        ["2 records with code 0x43 (unlock); the user manual defines it, but no kernel writes it"]
     );
 }
 

@@ -75,7 +75,7 @@ fn head_and_skip_count_the_events_that_meet_the_other_conditions() {
     }
 }
 
-/// A sink that notes the calls for a range.
+/// A sink that counts events and losses, and stores the limits of the range.
 #[derive(Default)]
 struct Calls {
     rows: u64,
@@ -243,8 +243,8 @@ fn the_last_lines_of_a_report_are_those_of_the_whole_report() {
     assert!(list(&report(Selection { tail: Some(0), ..Selection::default() })).is_empty());
 }
 
-/// Writes lines to a list of the last `tail` events. A text with an exclamation mark is the mark
-/// of a loss.
+/// Writes lines to a list of the last `tail` events. A line with `!` reports a loss; each other
+/// line is an event.
 fn tail(tail: usize, lines: &[String]) -> String {
     let selection = Selection { tail: Some(tail), ..Selection::default() };
     let mut list = Listing::new(Vec::new(), selection);
@@ -264,7 +264,7 @@ fn tail(tail: usize, lines: &[String]) -> String {
 #[test]
 fn marks_of_losses_without_events_do_not_fill_the_last_lines() {
     let marks: Vec<_> = (0..100).map(|n| format!("!{n}")).collect();
-    // 16 marks for each event, and 16 for the next event.
+    // The list keeps 16 marks for each of the last `events` events, and 16 more.
     for (events, kept) in [(1, 32), (2, 48), (5, 96)] {
         let expected: String = (100 - kept..100).map(|n| format!("!{n}\n")).collect();
         assert_eq!(tail(events, &marks), expected, "{events}");

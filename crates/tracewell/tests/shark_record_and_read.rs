@@ -150,9 +150,9 @@ fn a_wrapped_ring_is_reported_once_for_every_position() {
     let start = (ids::TRACE_START, 0x100, 1000, 1, false);
     let others = (0..60).map(|number| (0x09, number, 0, 1000, false));
     let events: Vec<_> = std::iter::once(start).chain(others).collect();
-    // There are ten slots, and the record in the first slot moves to the emergency area. From then
-    // on, the reader reports a loss, because a dump does not show if other records were
-    // overwritten.
+    // There are ten slots. When the ring wraps, the record in the first slot moves to the emergency
+    // area. After this, the reader always reports a loss, because a dump does not show if the ring
+    // has overwritten records.
     for count in 1..events.len() {
         let (trace, _) = recorded(&events[..count], areas, flag::CYCLIC);
         let (_, kept) = read(trace.image(0).unwrap().to_vec(), &[]);

@@ -165,7 +165,8 @@ fn a_context_names_one_task_after_the_other() {
     assert_eq!((ran(1), ran(2), ran(6)), ("unknown", "first", "pid 7"));
     let named = |ticks| trace.objects.at(0x100, ticks, Some(1)).unwrap().1.label.as_str();
     assert_eq!((named(0), named(3), named(4), named(6)), ("first", "first", "pid 7", "pid 7"));
-    // `id` names a task that existed before. Ticks are counted from the first record.
+    // The record `ID` names a task that existed before the trace began, so the start of the task is
+    // unknown. Ticks are counted from the first record.
     let lives = trace.objects.iter().map(|(_, object)| object);
     let lives: Vec<_> = lives.filter(|object| object.key == 0x100).collect();
     let lives: Vec<_> = lives.iter().map(|o| (o.lifetime.from, o.lifetime.until)).collect();
@@ -491,7 +492,7 @@ fn any_record() -> impl Strategy<Value = Record> {
     )
 }
 
-/// Consecutive records of a kernel: codes and contexts, numbered.
+/// Consecutive records of a kernel. Each is a code and the number of a task or an interrupt, or 0.
 fn any_phrase() -> impl Strategy<Value = Vec<(u8, u16)>> {
     let timer = |nested: bool, chosen: bool| {
         move |(here, next): (u16, u16)| {

@@ -7,8 +7,8 @@ use tracewell::model::Meaning;
 use tracewell::model::schema::ArgumentKind;
 use tracewell_wire::shark::ids;
 
-/// Codes in the table that occur in no trace. One belongs to an empty slot, the other is a second
-/// name for the code of a filter record.
+/// Names in the table that no event of the schema has. The first name stands for an empty slot. The
+/// second name is another name for the code of a filter record.
 const NO_EVENTS: [&str; 2] = ["FTrace_EVT_empty", "FTrace_EVT_user_event_15"];
 
 #[test]

@@ -69,7 +69,8 @@ fn compare(path: &Path) {
             wanted["value"] = f64::from(bits).into();
         }
         if row.id == 26 {
-            // The list contains all bits of the options.
+            // The list contains all bits of the options, but the reader shows only the level, which
+            // is in the lowest two.
             wanted["level"] = (wanted["level"].as_u64().unwrap() & 3).into();
         }
         wanted.as_object_mut().unwrap().remove("rest");
@@ -179,7 +180,7 @@ fn events_of_simulated_targets_are_true() {
             trace.diagnostics.worst(),
             match name {
                 "zero.bin" => Some(Severity::Warning),
-                // No table names the system.
+                // Tracewell has no table for the events of this target's operating system.
                 _ => Some(Severity::Note),
             },
             "{name}: {:?}",

@@ -76,7 +76,7 @@ fn a_changed_byte_invents_few_events_and_the_rest_is_found_again() {
 #[test]
 fn each_overflow_counts_the_events_since_the_one_before() {
     let start = [[0; 10].as_slice(), &[10, 0]].concat();
-    // An overflow contains the number of events lost so far, except the first event of each loss.
+    // The count in an overflow packet is a running total that omits the first event of each loss.
     let overflows = [[1, 5, 1], [1, 7, 1], [1, 7, 1]].concat();
     let (_, kept) = whole(&[start, overflows].concat());
     let lost: Vec<_> = kept.losses.iter().map(|loss| (loss.events, loss.cause)).collect();

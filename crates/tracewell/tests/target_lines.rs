@@ -1,5 +1,6 @@
-//! Reads lines of small targets with late and repeated packets, restarts, gaps, and other bytes.
-//! The tests build the packets from the tables in `docs/target.md`.
+//! Reads the bytes that small targets send over a line. The tests cover late, repeated and missing
+//! packets, restarts, and text between packets. They build the packets from the tables in
+//! `docs/target.md`.
 
 mod support;
 
@@ -113,8 +114,8 @@ fn a_gap_makes_the_states_of_all_tasks_unknown() {
     assert_eq!(labels(2), ["run", "mark", "mark", "run"]);
 }
 
-/// Passes the bytes to a decoder in pieces, without an end. Returns the number of events and the
-/// largest number of bytes that the decoder kept.
+/// Passes the bytes to a decoder in pieces, as if more input followed. Returns the number of events
+/// and the largest number of bytes that the decoder kept.
 fn live(bytes: &[u8]) -> (usize, usize) {
     let mut decoder = format::by_name("target").unwrap().decoder(&Settings::default()).unwrap();
     let (mut trace, mut log) = (decoder.trace(), EventLog::default());

@@ -203,7 +203,7 @@ fn the_analysis_finds_who_held_the_mutex_and_who_ran() {
 
 #[test]
 fn the_time_of_an_idle_task_is_idle_time() {
-    // A kernel without an idle task records 0.
+    // If a kernel has no idle task, it records that task 0 runs.
     for idle in [IDLE, 0] {
         let (_, line) = record(&OPTIONS, 4096, |event| {
             event(100, ids::RUNS, [LOW, 0]);
@@ -256,7 +256,8 @@ fn a_ring_that_wrapped_begins_with_its_oldest_packet() {
     assert!(of_line.losses.events().unwrap() + log_of_line.rows.len() as u64 == 1001);
 }
 
-/// Returns the line of 200 marks in packets of 64 bytes. The argument of each mark is its number.
+/// Returns the bytes of a line with 200 marks, in packets of 64 bytes. The argument of each mark is
+/// its number.
 fn marks() -> Vec<u8> {
     let options = Options { slot: 64, entries: 8, ..OPTIONS };
     record(&options, 1 << 14, |event| (0..200).for_each(|n| event(900 * n, ids::MARK, [n, 0]))).1

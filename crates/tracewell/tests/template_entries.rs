@@ -1,5 +1,5 @@
-//! Tests the data of events without hook words in templates: the data at the data pointer, and the
-//! words `$D1`, `$D2` and so on.
+//! Tests templates for events that have no hook words. The tests cover the data at the data
+//! pointer, and the words `$D1`, `$D2` and so on.
 
 mod support;
 
@@ -36,8 +36,9 @@ fn capture(name: &str) -> (Input, PathBuf) {
     (Input::open(&path, settings(&[])).unwrap(), path)
 }
 
-/// Returns one of two captures of the same program. Capture `b` has wider ids, signals and sizes,
-/// has senders, and has shorter timestamps.
+/// Returns the lines that templates produce for one of two captures. Both captures are of the same
+/// program. In capture `b`, ids, signals and sizes are wider, timestamps are shorter, and records
+/// name the senders.
 fn rkh(name: &str, templates: &str, events: &[&str]) -> Vec<String> {
     lines(capture(name).0, templates, events)
 }

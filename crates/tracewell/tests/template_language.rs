@@ -9,7 +9,7 @@ use templates::{bytes, described, formatted, program};
 use tracewell::template::syntax::Level;
 use tracewell::template::{Entry, Environment, EventContext, Machine, Names, Outcome};
 
-/// Type 6: a 32-bit hook word with data 0042 and five words.
+/// An entry of type 6: a 32-bit hook word with the data 0042, then five data words.
 const FIVE: &str = "0AA60042 00000001 00000002 00000003 00000004 00000005";
 /// A trcgen entry with 3 bytes of data.
 const GENERIC: &str = "0AA00003 11223344 61626300";
@@ -449,7 +449,8 @@ fn a_timer_is_known_by_both_of_its_numbers() {
         machine.format(&program, &Entry::hook32(&bytes).unwrap(), &around).text()
     };
     assert_eq!(at("0AA20000 00000005", 1_000), "");
-    // Five calls of `ENDTIMER` follow. Only the last names the timer that was started.
+    // Five calls of `ENDTIMER` follow. Only the last of them contains the name of the timer that
+    // was started.
     assert_eq!(at("0AB20000 00000005", 9_000), "t[8 usec]");
     assert_eq!(at("0AB20000 00000005", 10_000), "t");
 }

@@ -1,5 +1,5 @@
-//! Tests that the canonical form of any template text has the same meaning, and is its own
-//! canonical form. Texts are generated from the grammar, in many equivalent spellings.
+//! Tests that the canonical form of any template text has the same meaning as the text, and is its
+//! own canonical form. Texts are generated from the grammar, in many equivalent spellings.
 
 #[path = "support/templates.rs"]
 mod templates;
@@ -101,7 +101,7 @@ fn flags() -> impl Strategy<Value = String> {
         })
 }
 
-/// A part of a description, with at most `deep` levels.
+/// A part of a description. Parts are nested at most three levels deep.
 fn item() -> impl Strategy<Value = String> {
     let move_to = one_of(&["G4", "G0.3", "G.5", "O1", "O0.3", "O2.9", "R1", "R0", "W1", "W0"]);
     let leaf = prop_oneof![

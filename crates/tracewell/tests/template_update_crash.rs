@@ -66,8 +66,8 @@ fn text_of(path: &Path) -> String {
     String::from_utf8(TemplateFile::open(path).unwrap().text).unwrap()
 }
 
-/// Asserts that either the old or the new file exists, and that the undo file of the new file
-/// restores the old content. Returns true if the new file exists.
+/// Asserts that the file is either the old or the new one. If it is the new one, asserts that the
+/// undo file restores the old content. Returns true if the new file exists.
 fn judge(folder: &Path, what: &str) -> bool {
     let (path, undo) = files(folder);
     let found = text_of(&path);

@@ -55,7 +55,7 @@ fn files() -> Vec<PathBuf> {
     std::iter::once(support::fixture("aix/vectors.jsonl")).chain(shared).collect()
 }
 
-/// Returns true for the shared vector that takes BITFLAGS values after an `o` code as octal. A
+/// Returns true for the shared vector that interprets BITFLAGS values after an `o` code as octal. A
 /// published example shows that such values are hexadecimal. The fixture contains the vector with a
 /// different entry.
 fn has_octal_flags(vector: &Vector) -> bool {

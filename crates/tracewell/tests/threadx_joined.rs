@@ -73,7 +73,8 @@ fn every_two_dumps_of_a_ring_are_one_history_with_exact_gaps() {
         assert_eq!(numbers, expected, "{place}");
         let lost_first = (first > SLOTS).then_some((0, None));
         let missing = held(second).start.saturating_sub(first);
-        // No gap before the first dump: the number of events overwritten before it is unknown.
+        // The reader can count the missing events only if the first dump has events, and if fewer
+        // events are missing than the ring has slots.
         let known = (first > 0 && missing < SLOTS).then_some(missing);
         let before = held(first).end - held(first).start;
         let between = (missing > 0).then_some((before, known));

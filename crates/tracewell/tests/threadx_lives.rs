@@ -119,7 +119,7 @@ fn a_thread_that_two_dumps_record_as_alive_keeps_its_name() {
         slots.resize(4, Event::UNUSED);
         Dump::new(USUAL, objects, slots, used).bytes()
     };
-    // The second slot of the later registry has the same address, which only damage can cause.
+    // In the later registry, both slots have the same address. Only damage can cause this.
     let bytes = [dump((other, "other"), 2), dump((thread_key, "two"), 3)].concat();
     let mut kept = EventLog::default();
     let trace = Input::from_bytes("dumps", bytes, settings(&[])).unwrap().read(&mut kept).unwrap();

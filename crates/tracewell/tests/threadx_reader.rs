@@ -13,7 +13,8 @@ use tracewell_wire::threadx::{Event, PriorityWord, RegistrySlot};
 fn events_agree_with_the_expected_answers() {
     for (dump, answers) in dumps() {
         if answers.join("events.tsv").exists() {
-            // TraceX uses the mask as the modulus for every clock.
+            // TraceX computes times modulo the mask plus 1, so `check_events` reads the dump in the
+            // same way.
             check_events(&dump, &answers.join("events.tsv"));
         }
     }

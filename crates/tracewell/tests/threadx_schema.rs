@@ -55,8 +55,8 @@ fn names_are_unique_and_labels_are_there() {
     assert!(schema.events().all(|event| !event.label.is_empty()));
 }
 
-/// Returns the kind and name of each argument of an event. The name of a table is the name of its
-/// first entry.
+/// Returns the name and the kind of each argument of an event. If the kind is a table of names, the
+/// name of the value 1 stands for the table.
 fn arguments(id: u32) -> Vec<String> {
     let schema = tracewell::format::threadx::schema();
     let argument = |argument: &Argument| match argument.kind {

@@ -409,7 +409,7 @@ fn errors_of_a_schema_file_have_a_position_and_a_suggestion() {
         ),
         (
             "format = \"rkh\"\n\n[enum.state]\nnames = [[1, \"GO\"]]\n",
-            "--schema: app.toml:3:1: 'state' is a type of objects, which the trace names; choose \
+            "--schema: app.toml:3:1: 'state' is a type of objects that the trace names; choose \
             another name",
         ),
     ];

@@ -47,7 +47,7 @@ pub struct StreamLayer {
 }
 
 impl StreamLayer {
-    /// Returns a layer for `stream`. The layer records events as long as the stream is started.
+    /// Returns a layer for `stream`. The layer records events only while the stream is running.
     pub fn new(stream: Arc<Stream>) -> Self {
         let types = Types::new(&stream);
         Self { stream, types }
@@ -90,7 +90,8 @@ impl StreamLayer {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("my-program");
     /// # if cfg!(target_os = "linux") {
-    /// // Always records. After a crash, the events are in the file, and then in `PATH.1`.
+    /// // Always records. After a crash, the events are in the file. The next run moves them to
+    /// // `PATH.1`.
     /// let layer = StreamLayer::create_or_rotate(&path, &StreamOptions::default(), 3)?;
     /// let subscriber = tracing_subscriber::registry().with(layer);
     /// tracing::subscriber::with_default(subscriber, || tracing::info!("ready"));

@@ -33,12 +33,12 @@
 //! `parent_`.
 //!
 //! Records of the crate `log` arrive as events of the target `log` if the program calls
-//! `tracing_log::LogTracer::init()`. Readers show the target of the record instead.
+//! `tracing_log::LogTracer::init()`. Readers show the target of the record instead of `log`.
 //!
-//! Each level is a family of the stream, starting at [`FIRST_FAMILY`], and can be switched off
-//! while the program runs. Recording takes no lock. The layer allocates memory only to define the
-//! type of an event, at the first event of each call site. A value's own `Debug` implementation can
-//! also allocate. Like `tracing` itself, the layer must not be used in signal handlers.
+//! Each level is a family of the stream (see [`FIRST_FAMILY`]), so a user can switch it off while
+//! the program runs. Recording takes no lock. The layer allocates memory only to define the type of
+//! an event, at the first event of each call site. A value's own `Debug` implementation can also
+//! allocate. Like `tracing` itself, the layer must not be used in signal handlers.
 //!
 //! Streams need Linux. On other systems the crate has the same interface: constructors of
 //! [`Stream`] return an error of the kind `Unsupported`, and [`StreamLayer::from_environment`]
@@ -70,7 +70,8 @@ pub use tracewell_record::stream::{Stream, StreamOptions};
 /// ```
 /// use tracewell_tracing::FIRST_FAMILY;
 ///
-/// // A filter for the family of `debug` events, to be set in the stream's family filter.
+/// // The bit of the family of `debug` events. In the stream's family filter, this bit switches the
+/// // events off.
 /// let debug = 1_u64 << (FIRST_FAMILY + 4);
 /// assert_eq!(debug, 1 << 61);
 /// ```

@@ -48,7 +48,7 @@ impl Fields for tracing_core::span::Record<'_> {
 /// The words of an event, in the order of the event's fields. This value is on the stack while the
 /// event is recorded.
 pub(crate) struct Words {
-    /// The words, and room for one more: the length of the string that follows them.
+    /// The words, and one more element for the length of the string.
     words: [u64; MAX_WORDS + 1],
     count: usize,
     has_text: bool,
@@ -91,7 +91,8 @@ impl Words {
         &self.words[..self.count]
     }
 
-    /// Returns the words of a record with a string of `length` bytes after them.
+    /// Returns the words of a record with text. The last word is `length`, the length of the string
+    /// in bytes.
     pub(crate) fn words_before(&mut self, length: usize) -> &[u64] {
         self.words[self.count] = length as u64;
         &self.words[..=self.count]
@@ -158,15 +159,16 @@ pub(crate) struct Text<'a> {
     length: usize,
     /// The words of the record. [`Text::of`] appends the lengths of the texts to them.
     words: &'a mut Words,
-    /// Words that are still free for numbers.
+    /// Number of words that are still free for numbers.
     free: usize,
     /// The beginning of the last text; `None` before the first text.
     last: Option<usize>,
 }
 
 impl<'a> Text<'a> {
-    /// Builds the string of `fields`. `words` contains the numbers. The layer added the first
-    /// `before` of these numbers. Appends to `words` the length of each text except the last.
+    /// Builds the string of `fields`. `words` contains the numbers. The first `before` numbers are
+    /// those that the layer itself added. Appends to `words` the length of each text except the
+    /// last.
     pub(crate) fn of(fields: &impl Fields, words: &'a mut Words, before: usize) -> Self {
         let free = MAX_WORDS - before;
         let mut text = Self { text: [0; MAX_TEXT], length: 0, words, free, last: None };
@@ -266,8 +268,8 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Collects the names in `before`, which are the fields that the layer adds, and then the names
-    /// of `fields`.
+    /// Collects the names in `before`, and then the names of `fields`. The names in `before` belong
+    /// to the fields that the layer adds.
     pub(crate) fn of(fields: &impl Fields, before: &[&'static str]) -> Self {
         let numbers = before.iter().map(|name| (*name, FieldKind::Unsigned)).collect();
         let mut names = Self { numbers, texts: Vec::new() };
@@ -275,8 +277,8 @@ impl Names {
         names
     }
 
-    /// Returns each name and kind: the numbers, then as many texts as fit. The last of these
-    /// contains all further texts.
+    /// Returns the name and the kind of each field: the numbers, then as many texts as fit. The
+    /// last of these texts also contains all further texts.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, FieldKind)> {
         let last = (MAX_WORDS - self.numbers.len()).min(self.texts.len().saturating_sub(1));
         let texts = self.texts.iter().take(last + 1).enumerate();

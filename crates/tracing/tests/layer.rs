@@ -1,4 +1,4 @@
-//! Records events with `tracing`, and reads them back from the stream, with their types.
+//! Records events with `tracing`, and reads the events and their types back from the stream.
 #![cfg(target_os = "linux")]
 
 use std::io;

@@ -206,8 +206,9 @@ fn names_that_select_nothing_are_reported_with_what_there_is() {
     }
 }
 
-/// Returns the log of a program in which two threads work in spans of the same name, one after the
-/// other. The ids that `tracing` gives to spans of the second thread are above 2^32.
+/// Returns the log of a program with two threads that work in spans of the same name. Only one
+/// thread works at a time. The ids that `tracing` gives to spans of the second thread are above
+/// 2^32.
 fn of_two_threads() -> Vec<u8> {
     recorded(|| {
         let work = || info_span!("request").in_scope(|| info!(name: "inside", target: "app", ""));

@@ -3,7 +3,7 @@
 //! WebAssembly functions have only numbers as arguments, so bytes pass through the module's memory:
 //!
 //! 1. The worker calls `reserve`, and writes a trace or a request to the returned address.
-//! 2. The worker calls `ask`, which answers the request. It returns 1, or 0 if the answer is an
+//! 2. The worker calls `ask`, which answers the request. `ask` returns 1, or 0 if the answer is an
 //!    error message.
 //! 3. The worker copies `answer_length` bytes from the address `answer`. The answer is valid until
 //!    the next call of `ask` or `reserve`.

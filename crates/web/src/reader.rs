@@ -30,7 +30,7 @@ enum Request {
     /// The facts of the open trace that the payload does not contain: the name of its format, and
     /// the diagnostics of its decoder.
     Facts,
-    /// The payload of a view of a large trace. `from` and `to` are numbers of ticks.
+    /// The payload of a view of a large trace. `from` and `to` are timestamps in ticks.
     View { from: String, to: String, parts: u64, events: bool },
 }
 
@@ -62,8 +62,8 @@ impl Reader {
         *self = Self { bytes, ..Self::default() };
     }
 
-    /// Answers a request. If it is `open`, calls `watch` after each batch of events that this
-    /// request and later requests read.
+    /// Answers a request. Only the request `open` uses `watch`: the reader calls it after each
+    /// batch of events that this request or a later request reads.
     ///
     /// # Errors
     /// Returns a message for the user if the request is not valid or the trace cannot be read.
@@ -94,7 +94,7 @@ impl Reader {
         let bytes = std::mem::take(&mut self.bytes);
         let mut input = Input::from_bytes(name, bytes, settings).map_err(text)?;
         input.watch(watch);
-        // The payload stays on this computer, so compression would take longer than it saves.
+        // The payload stays on this computer, so compression would cost more time than it saves.
         let mut page = ServedBuilder::uncompressed();
         let trace = input.read(&mut page).map_err(text)?;
         self.facts = facts(&trace);

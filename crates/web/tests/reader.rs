@@ -1,4 +1,4 @@
-//! Tests the requests of the static page natively. The tests of the page run the same code as
+//! Tests the requests of the static page natively. In the tests of the page, the same code runs as
 //! WebAssembly.
 
 use std::fs;

@@ -25,7 +25,7 @@ pub const MAX_LEN: usize = 1 << 24;
 pub enum Lookup<'a> {
     /// A block with a valid checksum.
     Block {
-        /// Number of its kind.
+        /// Number that encodes the kind of the block.
         kind: u32,
         /// Number of the block in its log.
         number: u64,

@@ -1,5 +1,6 @@
-//! How a recorded program ended: the body of a block that logs of native and POSIX streams may
-//! contain. `tracewell record` writes it, because it waits for the program.
+//! The body of a block that states how a recorded program ended. Logs of native and POSIX streams
+//! can contain this block. `tracewell record` writes this block, because it waits for the end of
+//! the program.
 
 use crate::native::{WORD, join, split, word};
 

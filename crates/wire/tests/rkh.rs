@@ -332,8 +332,8 @@ fn an_escape_turns_any_byte() {
 #[test]
 fn more_pools_than_four_bits_can_hold_do_not_corrupt_the_record() {
     let mut frame = DEMO[1..16].to_vec();
-    // The number of pools, 20, has five bits. RKH combined it by OR with the byte whose upper half
-    // is the block size, 4.
+    // The number of pools, 20, has five bits. RKH combined the number by OR with a byte whose upper
+    // half contained the block size, 4.
     frame[11] = 0x40 | 20;
     frame[14] = checksum::of(&frame[..14]);
     let record = Configuration::recognise(&frame).unwrap();

@@ -117,7 +117,8 @@ fn packed_records_have_the_documented_bytes() {
     let first = Record { code_word: 0x20, par1: 0x100, tsc: 1000, par2: 300 };
     let back = Record { code_word: 0x8009, par1: 1, tsc: 999, par2: 0 };
     let packed = pack(&[first, back]);
-    // 0x100 << 1 = 512, 1000 << 1 = 2000, 300; then 3, -1 as 1, 0.
+    // The numbers of the first record are 0x100 << 1 = 512, 1000 << 1 = 2000 and 300. Those of the
+    // second record are 3, 1 (which stands for -1) and 0.
     let bytes = [0x20, 0x80, 0x04, 0xD0, 0x0F, 0xAC, 0x02, 0x09, 0x03, 0x01, 0x00];
     assert_eq!(packed, bytes);
     assert!(Unpacker::new(&packed).eq([first, back]));
@@ -211,7 +212,8 @@ fn reading_continues_after_a_damaged_block() {
     summed[10] ^= 1;
     let damages: [(&[u8], usize); 4] = [
         (&summed, 0),
-        // A block that cannot be expanded, or expands to fewer bytes than its header specifies.
+        // The first block expands to fewer bytes than its header specifies. The second block cannot
+        // be expanded.
         (&block(9, &[1, 8]), 0),
         (&block(7, &[1, 8, 0]), 0),
         // The block ends after two bytes of a record. No record continues in the next block.

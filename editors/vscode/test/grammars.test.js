@@ -57,7 +57,7 @@ function read(...names) {
     return fs.readFileSync(path.join(root, ...names), "utf8");
 }
 
-/** Returns the fenced blocks of a page that begin with a word. */
+/** Returns the contents of all fenced blocks of a kind in a page. The kind is the word after the opening fence. */
 function blocks(page, kind) {
     const all = read("docs", page).matchAll(/^```(\S+)([^\n]*)\n(.*?)^```$/gms);
     return [...all].filter(([, name]) => name === kind).map(([, , , text]) => text.trimEnd());

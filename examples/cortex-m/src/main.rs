@@ -3,8 +3,8 @@
 //! control a machine use the recorder for small targets.
 //!
 //! `board` contains the code for the hardware. The state machine and the tasks are the same as in
-//! the examples `door` and `axis` of `tracewell-record`. A test compares the streams of both
-//! programs byte for byte.
+//! the examples `door` and `axis` of `tracewell-record`. A test compares the streams of this
+//! program with those of the examples, byte for byte.
 #![no_std]
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! The client: sends the queries of `tracewell query --cluster` to a scheduler, and says what went
-//! wrong there.
+//! The client: sends the queries of `tracewell query --cluster` to a scheduler, and reports the
+//! errors of the cluster.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -17,7 +17,7 @@ use crate::common::with_codec;
 ///
 /// # Errors
 ///
-/// Fails if no scheduler answers at the address, or if it has no executors.
+/// Fails if no scheduler answers at the address, or if the scheduler has no executors.
 pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
     let Some(address) = args.cluster.clone() else {
         let message = "tracewell-cluster query: expected --cluster HOST:PORT";
@@ -27,13 +27,13 @@ pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
     Ok(run_on(args, Arc::new(Cluster { address })))
 }
 
-/// A cluster, by the address of its scheduler.
+/// A cluster, identified by the address of its scheduler.
 #[derive(Debug)]
 struct Cluster {
     address: String,
 }
 
-/// Number of parts into which a plan divides its data. Each is a task for an executor.
+/// Number of parts into which a plan divides its data. Each part is a task for an executor.
 const PARTS: usize = 16;
 
 impl Remote for Cluster {
@@ -55,7 +55,7 @@ impl Remote for Cluster {
 /// Maximum time for each step of [`check`].
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Maximum length of the answer of a scheduler to the question whether it is ready.
+/// Maximum length in bytes of a scheduler's answer to the request `/readyz`.
 const MAX_ANSWER: u64 = 4096;
 
 /// Checks that a scheduler answers and has executors.

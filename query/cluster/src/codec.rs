@@ -1,4 +1,5 @@
-//! Tables of lakes in messages between machines. All other parts of plans are as Ballista has them.
+//! Encodes the tables of lakes for messages between machines. Ballista encodes all other parts of
+//! plans.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use datafusion::logical_expr::{Extension, LogicalPlan};
 use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use tracewell_query::{decode_table, encode_table};
 
-/// Writes and reads the parts of a plan that the engine itself cannot.
+/// Encodes and decodes the parts of a plan for which the engine itself has no encoding.
 #[derive(Debug, Default)]
 pub(crate) struct Codec {
     ballista: BallistaLogicalExtensionCodec,

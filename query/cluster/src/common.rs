@@ -14,11 +14,12 @@ use tracewell_query::Failure;
 
 use crate::codec::Codec;
 
-/// Maximum size in bytes of a message between machines. A plan lists the files that it reads, with
-/// about 150 bytes each.
+/// Maximum size in bytes of a message between machines. A plan lists the files that it reads, and
+/// needs about 150 bytes for each file.
 pub(crate) const MAX_MESSAGE: u32 = 256 << 20;
 
-/// Adds what all machines must know of each other to the settings of a session.
+/// Adds the codec and the maximum size of messages to the settings of a session. All machines must
+/// use the same values.
 pub(crate) fn with_codec(config: SessionConfig) -> SessionConfig {
     config
         .upgrade_for_ballista()
@@ -48,16 +49,16 @@ pub(crate) fn advertised(address: IpAddr, given: Option<String>) -> Result<Strin
     }
 }
 
-/// Prints a line that says that a service is ready.
+/// Prints the line with which a service reports that it is ready.
 pub(crate) fn announce(line: &str) {
     let mut out = io::stdout();
-    // It may have no reader.
+    // Standard output may have no reader.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
 /// Prints the warnings of Ballista on standard error from now on.
 pub(crate) fn print_warnings() {
-    // Only a second logger would fail.
+    // This fails only if there is a logger already.
     if log::set_logger(&Warnings).is_ok() {
         log::set_max_level(LevelFilter::Warn);
     }

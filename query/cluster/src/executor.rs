@@ -32,16 +32,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050")]
     scheduler: String,
 
-    /// Give results on this address, without any password; port 0 is any free port
+    /// Listen on this address and give results, without any password; port 0 is any free port
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
 
-    /// Let executors and clients reach this machine by this name; the default is the address of
+    /// Announce this machine to executors and clients by this name; the default is the address of
     /// --listen
     #[arg(long, value_name = "HOST")]
     advertise: Option<String>,
 
-    /// Run as many tasks at the same time; the default is the number of processors
+    /// Run at most this many tasks at the same time; the default is the number of processors
     #[arg(long, value_name = "COUNT")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     tasks: Option<u16>,
@@ -128,7 +128,8 @@ fn host_and_port(address: &str) -> Result<(String, u16), Failure> {
     }
 }
 
-/// Returns the service that gives results, on a listener that is already bound.
+/// Returns the service that sends results to executors and clients. It uses a listener that is
+/// already bound.
 fn flight(listener: TcpListener) -> Arc<ArrowFlightServerProvider> {
     // The function is called once, but its type allows more.
     let listener = Mutex::new(Some(listener));
@@ -146,10 +147,10 @@ fn flight(listener: TcpListener) -> Arc<ArrowFlightServerProvider> {
     })
 }
 
-/// Time between two looks at the state of the connection.
+/// Time between two checks of the connection.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Prints a line after the scheduler has answered the first time.
+/// Prints a line after the scheduler has answered for the first time.
 async fn announce_when_registered(health: ExecutorHealth, line: String) {
     while !health.is_ready() {
         tokio::time::sleep(LOOK).await;

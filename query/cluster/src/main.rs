@@ -2,8 +2,8 @@
 //! answers SQL questions over lakes of traces.
 //!
 //! The cluster is Ballista, which runs plans of the engine of `tracewell-query` on several
-//! machines. All machines have the tables of lakes, their storage, and the functions of traces.
-//! `docs/cluster.md` is the guide.
+//! machines. Every machine can read the tables of lakes from their storage, and has the SQL
+//! functions for traces. `docs/cluster.md` is the guide.
 //!
 //! | file | content |
 //! |---|---|

@@ -28,17 +28,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:50050")]
     listen: SocketAddr,
 
-    /// Give executors and clients this name of the machine; the default is the address of --listen
+    /// Announce this machine to executors and clients by this name; the default is the address of
+    /// --listen
     #[arg(long, value_name = "HOST")]
     advertise: Option<String>,
 
-    /// Run the tasks of an executor again elsewhere if nothing was heard of it for this time
+    /// Run the tasks of an executor again on other executors if it sends nothing for this time
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u64).range(MIN_LOST_AFTER..))]
     lost_after: u64,
 }
 
-/// Minimum of `--lost-after`. An executor that is busy reports every five seconds.
+/// Minimum of `--lost-after`. A busy executor reports every five seconds.
 const MIN_LOST_AFTER: u64 = 10;
 
 /// Runs a scheduler until the program is stopped.
@@ -74,7 +75,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     start_grpc_service_with_listener(listener, scheduler).await.map_err(failed)
 }
 
-/// Returns the state that plans a query.
+/// Returns the session state with which the scheduler plans a query.
 fn state(config: SessionConfig, stores: &Arc<Stores>) -> Result<SessionState> {
     let stores = Arc::clone(stores);
     let runtime = RuntimeEnvBuilder::new().with_object_store_registry(stores).build_arc()?;

@@ -1,6 +1,6 @@
-//! A cluster answers as one machine does: all predefined queries, all forms of the answer, and the
-//! functions of traces, over a lake in a folder and in object storage. What a cluster cannot answer
-//! is refused.
+//! Tests that a cluster answers as one machine does: all predefined queries, all forms of the
+//! answer, and the functions for traces, over a lake in a folder and in object storage. Also tests
+//! that a cluster refuses queries that it cannot answer.
 
 #[allow(dead_code, unreachable_pub, reason = "each test uses some of it")]
 mod common;
@@ -24,13 +24,14 @@ use tracewell_query::READY;
 /// Number of devices.
 const DEVICES: u32 = 40;
 
-/// The variable with another number of devices for the lake in object storage. CI has more.
+/// The environment variable that sets the number of devices for the lake in object storage. CI uses
+/// more devices.
 const MORE_DEVICES: &str = "TRACEWELL_TEST_DEVICES";
 
-/// Milliseconds of the trace of each device.
+/// Duration of each device's trace in milliseconds.
 const MS: u32 = 20;
 
-/// Queries with functions of traces, joins, views and subqueries.
+/// Queries with functions for traces, joins, views and subqueries.
 const OTHER: [&str; 6] = [
     "SELECT name, format('\"events \" U8 \" of \" S0', count(*), name) AS text FROM events \
      GROUP BY name ORDER BY name",
@@ -58,11 +59,11 @@ fn fixture(name: &str) -> String {
     path.canonicalize().unwrap().to_str().unwrap().to_owned()
 }
 
-/// Checks that the cluster gives the answers of one machine.
+/// Checks that the cluster returns the same answers as one machine.
 fn compare(devices: u32, lake: &str, variables: Variables) -> Cluster {
     let cluster = Cluster::start(2, variables);
     cluster.ingest(devices, MS, lake);
-    // The fleet has no jobs and no losses, these traces have.
+    // The traces of the fleet have no jobs and no losses. These traces have both.
     let others = ["a_linear.dat", "b_cyclic.dat"].map(fixture);
     let [one, other] = others.each_ref().map(String::as_str);
     let added = cluster.run("tracewell-ingest", &[one, other, "-o", lake]);
@@ -108,7 +109,7 @@ fn a_lake_in_object_storage_has_the_same_answers() {
 fn forms(cluster: &Cluster) {
     let sql = "SELECT * FROM waits ORDER BY trace, ticks, seq, context_name, object_name";
     let again = |file: &str| {
-        // The form and the groups of rows of a file may differ, its content may not.
+        // The layout and the row groups of the two files may differ, but not their content.
         let sql = format!("SELECT * FROM '{file}'");
         printed(&cluster.run("tracewell-query", &[&sql, "--format", "csv"]))
     };
@@ -130,8 +131,8 @@ fn forms(cluster: &Cluster) {
     }
 }
 
-/// Returns the names and the values of the columns of an Arrow file. The cluster has plain texts in
-/// place of numbered words.
+/// Returns the names and the values of the columns of an Arrow file. Converts dictionaries to plain
+/// text, because the files of a cluster contain plain text.
 fn rows(cluster: &Cluster, name: &str) -> Vec<(String, ArrayRef)> {
     let file = fs::File::open(cluster.folder.path().join(name)).unwrap();
     let reader = StreamReader::try_new(file, None).unwrap();
@@ -149,7 +150,7 @@ fn rows(cluster: &Cluster, name: &str) -> Vec<(String, ArrayRef)> {
     columns.map(plain).collect()
 }
 
-/// Checks what a cluster does not answer.
+/// Checks the errors of queries that a cluster refuses or cannot complete.
 fn refusals(cluster: &Cluster) {
     let lakes_only = "--cluster reads lakes only: tracewell ingest adds traces to a lake";
     let trace = "fleet/firmware=1.0/device=00000/run=1/trace.trx";
@@ -169,13 +170,13 @@ fn refusals(cluster: &Cluster) {
         let refused = status_and_messages(&cluster.query(arguments).output());
         assert_eq!(refused, (Some(2), format!("error: {name}: {lakes_only}\n")), "{arguments:?}");
     }
-    // An error that only the rows show.
+    // This error occurs only when the rows are computed.
     let divide = ["SELECT events / (events - events) FROM traces", "lake"];
     let (status, messages) = status_and_messages(&cluster.query(&divide).output());
     assert_eq!(status, Some(4), "{messages}");
     assert!(messages.contains("DivideByZero"), "{messages}");
     assert_eq!(messages.lines().count(), 1, "{messages}");
-    // A Parquet file that the log of the lake does not name is not part of it.
+    // A Parquet file that the log of the lake does not name is not part of the lake.
     let count = ["SELECT count(*) AS traces FROM traces", "lake"];
     let before = printed(&cluster.query(&count).output());
     let data = cluster.folder.path().join("lake/data/traces/firmware=1.0");

@@ -9,7 +9,7 @@ use std::process::Output;
 
 use common::{Cluster, Running, Variables, printed, wait_until};
 
-/// Number of devices. The time of the query grows with its square.
+/// Number of devices. The query's time grows with the square of this number.
 const DEVICES: u32 = 12;
 
 /// A query that takes some seconds: all pairs of events of the same context.
@@ -22,8 +22,8 @@ const LONG: [&str; 4] = [
     "csv",
 ];
 
-/// Starts the query, waits until these executors have done some of it, and stops the first of them
-/// so that the query is still in the middle.
+/// Starts the query, and waits until each of these executors has begun to work on it. Then suspends
+/// the first of them, so that the query does not end too early.
 fn start(cluster: &Cluster, executors: &[usize]) -> Running {
     let mut query = cluster.query(&LONG);
     wait_until("work of the executors", || {
@@ -56,12 +56,12 @@ fn a_query_outlives_an_executor_but_not_the_last_one_or_the_scheduler() {
     let expected = printed(&cluster.run("tracewell-query", &LONG));
     assert!(expected.lines().count() > 3, "{expected}");
 
-    // One of two executors: the other does its work again.
+    // If one of two executors dies, the other does its work again.
     let query = start(&cluster, &[0, 1]);
     cluster.executors[0].kill();
     assert_eq!(printed(&query.output()), expected);
 
-    // The only executor: an error after a bounded time.
+    // If the only executor dies, the query fails after a limited time.
     cluster.executors[1].kill();
     cluster.add_executor();
     let query = start(&cluster, &[2]);
@@ -74,7 +74,7 @@ fn a_query_outlives_an_executor_but_not_the_last_one_or_the_scheduler() {
         format!("error: --cluster {address}: the scheduler has no executors: start some");
     assert!(none.starts_with(&has_none), "{none}");
 
-    // The scheduler: an error at once.
+    // If the scheduler dies, the query fails at once.
     cluster.add_executor();
     let query = start(&cluster, &[3]);
     cluster.scheduler.kill();

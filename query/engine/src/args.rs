@@ -21,7 +21,7 @@ use crate::output::Form;
 Exit status: 0 success, 2 wrong usage or SQL, 3 a trace is unreadable or damaged (the answer contains
 its readable part), 4 other input or output error.")]
 pub struct Args {
-    /// SQL, if neither -f nor --run is given; then traces, folders of traces, and patterns. The
+    /// SQL, followed by traces, folders of traces, and patterns; omit the SQL with -f or --run. The
     /// traces become the tables events, spans, marks, counters, arrows, jobs, waits, losses,
     /// contexts, objects, figures and traces. Without SQL, shows a prompt on a terminal
     #[arg(value_name = "SQL|FILE")]
@@ -60,7 +60,7 @@ pub struct Args {
     #[arg(long, value_name = "PATTERN")]
     pub labels: Option<String>,
 
-    /// Set the form of the rows; by default, the extension of -o selects the form, otherwise table
+    /// Set the form of the rows; the default is the form for the extension of -o, or else table
     #[arg(long, value_enum, value_name = "FORM")]
     pub format: Option<Form>,
 
@@ -72,8 +72,9 @@ pub struct Args {
     #[arg(long)]
     pub force: bool,
 
-    /// Let a cluster answer, whose scheduler has this address; see `tracewell-cluster --help`. The
-    /// traces must be in lakes that all its machines can read
+    /// Send the queries to the cluster whose scheduler has this address; see
+    /// `tracewell-cluster --help`. The traces must be in lakes that all machines of the cluster can
+    /// read
     #[arg(long, value_name = "HOST:PORT")]
     pub cluster: Option<String>,
 

@@ -10,7 +10,7 @@ pub(crate) const TRACE: &str = "trace";
 /// Name of the column with the path of a row's trace. All tables have this column.
 pub(crate) const PATH: &str = "path";
 
-/// Returns the columns that a table has for all traces.
+/// Returns the columns of a table that do not depend on the traces.
 pub(crate) fn fixed_fields(table: Table) -> Vec<Field> {
     let columns = table.columns().iter();
     let mut fields: Vec<Field> =
@@ -27,7 +27,7 @@ pub(crate) fn fixed_fields(table: Table) -> Vec<Field> {
 /// only on request, because the column needs much space.
 pub(crate) const TEXT: &str = "text";
 
-/// Returns the columns that a table of a lake has for all traces.
+/// Returns the columns of a lake's table that do not depend on the traces.
 pub(crate) fn lake_fields(table: Table) -> Vec<Field> {
     let mut fields = fixed_fields(table);
     fields.retain(|field| table != Table::Events || field.name() != TEXT);

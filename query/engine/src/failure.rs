@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::parser::ParserError;
 use tracewell::text::shown_path;
 use tracewell_tables::Table;
 
-/// The outcome of a query, in increasing order of severity.
+/// The outcome of a query. The variants are in increasing order of severity.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Outcome {
     /// The query was answered from all inputs.
@@ -33,8 +33,8 @@ impl Outcome {
         }
     }
 
-    /// Returns the outcome of a program with these statuses. A program that a signal ended has no
-    /// status.
+    /// Returns the outcome for the exit status of another program that uses these statuses.
+    /// `status` is `None` if a signal ended the program.
     pub(crate) const fn of_status(status: Option<i32>) -> Self {
         match status {
             Some(0) => Self::Done,
@@ -73,7 +73,7 @@ impl Failure {
         Self { outcome, message: format!("{}: {error}", shown_path(path)) }
     }
 
-    /// Returns a failure of the storage of a lake, or of a cluster.
+    /// Returns a failure for an error in a lake's storage or in a cluster.
     pub fn storage(message: impl Display) -> Self {
         Self { outcome: Outcome::Io, message: message.to_string() }
     }
@@ -93,8 +93,8 @@ impl Display for Failure {
 impl std::error::Error for Failure {}
 
 impl From<DataFusionError> for Failure {
-    /// Returns the failure of the engine. If the engine's error contains a failure of this program,
-    /// returns that failure unchanged.
+    /// Converts an error of the engine to a failure. If the error contains a failure of this
+    /// program, returns that failure unchanged.
     fn from(error: DataFusionError) -> Self {
         let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
         while let Some(inner) = source {
@@ -112,8 +112,7 @@ impl From<DataFusionError> for Failure {
     }
 }
 
-/// Returns the message of an engine error, without the words with which the engine names the kind
-/// of the error.
+/// Returns the message of an engine error, without the engine's prefix for the kind of error.
 fn message(error: &DataFusionError) -> String {
     if let DataFusionError::SQL(error, _) = error
         && let ParserError::ParserError(message) | ParserError::TokenizerError(message) = &**error

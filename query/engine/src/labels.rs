@@ -163,8 +163,8 @@ pub(crate) fn check(path: &Path, labels: &[(String, String)]) -> Result<(), Fail
     Ok(())
 }
 
-/// Returns the text for a value in the name of a folder. The name is for people, and different
-/// values can have the same name.
+/// Returns a label's value as a part of a folder's name. The name is only for people, so different
+/// values can give the same name.
 pub(crate) fn as_folder(value: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     value.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()

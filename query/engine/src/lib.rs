@@ -14,7 +14,7 @@
 //! | `ingest` | adds traces to a lake |
 //! | `sources`, `findings` | open traces, and what is wrong with them |
 //! | `output` | rows as text, Arrow and Parquet |
-//! | `remote` | what a cluster needs that answers instead of this program |
+//! | `remote` | the interface to a cluster that answers instead of this program |
 //! | `ready` | predefined queries, from the files in `queries/` |
 //! | `prompt` | the interactive prompt |
 //! | `run` | runs a command line |

@@ -27,7 +27,7 @@ pub const READY: &[ReadyQuery] = queries![
 ];
 
 impl ReadyQuery {
-    /// Returns the query with a name.
+    /// Returns the query that has this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         READY.iter().find(|query| query.name == name)
     }

@@ -1,7 +1,8 @@
-//! A cluster that answers queries instead of this program: what it must do, and what it can answer.
+//! The interface to a cluster that answers queries instead of this program, and the check that it
+//! can answer a query.
 //!
-//! The engine of a cluster is in a program of its own, `tracewell-cluster`, because it has many
-//! crates. `tracewell-query --cluster` starts that program.
+//! The engine of a cluster depends on many crates, so it is in a separate program,
+//! `tracewell-cluster`. `tracewell-query --cluster` starts that program.
 
 use std::fmt::Debug;
 use std::io;
@@ -24,30 +25,31 @@ use crate::lake::is_table_of_lake;
 
 /// A cluster that answers the queries of a session.
 pub trait Remote: Debug + Send + Sync {
-    /// Returns a state that sends queries to the cluster.
+    /// Returns the state of a session whose queries run on the cluster.
     ///
     /// # Errors
     ///
     /// Fails if the state cannot be made.
     fn planner(&self, state: SessionState) -> Result<SessionState>;
 
-    /// Returns the failure for an error of a query that the cluster answers.
+    /// Converts an error of a query on the cluster to a failure.
     fn failure(&self, error: &DataFusionError) -> Failure;
 }
 
-/// Schema of the tables that describe the session. This program answers queries of them.
+/// Schema of the tables that describe the session. This program itself answers queries that read
+/// these tables.
 const DESCRIPTION: &str = "information_schema";
 
 /// Checks that a plan reads only tables that a cluster can read.
 ///
 /// # Errors
 ///
-/// Fails for the first other table.
+/// Returns an error that names the first table that a cluster cannot read.
 pub(crate) fn check(plan: &LogicalPlan) -> Result<(), Failure> {
     let mut other = None;
     plan.apply_with_subqueries(|node| {
         let LogicalPlan::TableScan(scan) = node else { return Ok(TreeNodeRecursion::Continue) };
-        // The plan contains the plans of views.
+        // The plan also contains the plans of its views.
         let is_readable = scan.table_name.schema() == Some(DESCRIPTION)
             || is_table_of_lake(&*source_as_provider(&scan.source)?);
         if is_readable {

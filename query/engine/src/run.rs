@@ -91,7 +91,8 @@ fn answer(args: &Args, remote: Option<Arc<dyn Remote>>) -> Result<Outcome, Failu
         Statements::Prompt => {
             let mut prompt = Prompt::open()?;
             while let Entry::Statement(text) = prompt.next()? {
-                // After a failure, the user corrects the statement.
+                // After a failure, the prompt continues, so that the user can correct the
+                // statement.
                 if let Err(failure) = runtime.block_on(run_text(&session, &text, &output)) {
                     report(&failure);
                 }

@@ -126,8 +126,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails if the text is not valid SQL, names unknown tables or columns, would write files, or
-    /// if `show` fails.
+    /// Fails if the text is not valid SQL, if it names unknown tables or columns, if it would write
+    /// files, or if `show` fails.
     pub async fn run<F>(&self, text: &str, mut show: F) -> Result<(), Failure>
     where
         F: AsyncFnMut(SendableRecordBatchStream) -> Result<(), Failure>,
@@ -187,7 +187,8 @@ impl UrlTableFactory for Traces {
     async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         if let Ok(table) = name.parse() {
             return match &self.own {
-                // The engine also asks for the names of functions, so this is not an error.
+                // The engine also looks for tables with the names of functions such as `events(…)`,
+                // so a table without traces is not an error here.
                 Own::Files(files) if files.is_empty() => Ok(None),
                 Own::Files(files) => self.table(table, files.clone()).map(Some),
                 Own::Lake(lake) => lake.table(table, self.words).map(Some),

@@ -1,5 +1,5 @@
-//! Opens traces as sources of tables, and keeps some of them open, because opening a trace reads it
-//! once.
+//! Opens traces as sources of tables, and keeps some of them open, because each opening reads the
+//! whole trace.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,8 +29,8 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// Fails if the format of the trace does not have the option, or if the option does not accept
-    /// the value.
+    /// Fails if the trace's format does not have one of the options of `file`, or if an option does
+    /// not accept its value.
     pub(crate) fn open(&self, file: &Arc<TraceFile>) -> Result<Option<Source>, Failure> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, source)) = open.iter().find(|(known, _)| known == file) {

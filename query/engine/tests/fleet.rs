@@ -1,5 +1,5 @@
-//! A fleet of simulated devices in a lake: the predefined queries find the faulty version of the
-//! firmware, and return the same rows from the lake as from the traces.
+//! Tests the predefined queries with a fleet of simulated devices. The queries find the faulty
+//! version of the firmware, and return the same rows from a lake as from the traces.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -49,7 +49,8 @@ fn many(folder: &Path, count: u8) {
     }
 }
 
-/// Returns the numbers of traces and of events, and the events of the largest trace.
+/// Returns the number of traces in the table `traces`, the number of different traces in the table
+/// `events`, and the number of events.
 fn counts(lake: &str) -> String {
     let sql = "SELECT (SELECT count(*) FROM traces) AS traces, count(DISTINCT trace) AS hashes, \
                count(*) AS events FROM events";
@@ -159,7 +160,7 @@ fn a_killed_writer_leaves_a_lake_that_the_next_one_completes() {
         let mut writer = command("ingest");
         let writer = writer.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let mut writer = writer.unwrap();
-        // Kill the program when it has written the data that follows this number of commits.
+        // Kill the program after it has written one more file of events, perhaps before the commit.
         while files("lake/data/events") <= commits && writer.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }

@@ -1,5 +1,5 @@
-//! A lake in object storage, with the server moto. Without moto, the test reports that it is
-//! skipped; in CI, it fails.
+//! Tests a lake in object storage, with the server moto. Without moto, the test fails in CI;
+//! elsewhere, it reports that it is skipped.
 
 #[allow(unreachable_pub, reason = "a test of the cluster uses it too")]
 mod moto;
@@ -21,7 +21,7 @@ fn a_lake_can_be_in_object_storage() {
     for writer in writers {
         let output = writer.wait_with_output().unwrap();
         let status = output.status.code();
-        // A damaged trace is among them.
+        // One of the traces is damaged.
         assert!(matches!(status, Some(0 | 3)), "{}", String::from_utf8_lossy(&output.stderr));
     }
     for query in ["worst-responses", "load-by-context", "longest-waits", "losses-by-trace"] {

@@ -1,5 +1,5 @@
-//! Runs the console blocks of the guide's page about queries. `tracewell` in these blocks is a
-//! script that starts `tracewell-query` or `tracewell-ingest`, as the verbs do.
+//! Runs the console blocks of the guide's page about queries. In these blocks, `tracewell` is a
+//! script that starts `tracewell-query` or `tracewell-ingest`, as the real program does.
 #![cfg(unix)]
 
 #[path = "../../../crates/cli/tests/console/mod.rs"]

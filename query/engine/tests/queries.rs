@@ -12,7 +12,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Returns the path of a trace from the root of the repository.
+/// Returns the path of a trace, relative to the root of the repository.
 fn fixture(name: &str) -> String {
     format!("crates/tracewell/tests/fixtures/{name}")
 }

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tracewell_tables::Progress;
 
-/// Minimum time between two reports, except the last.
+/// Minimum time between two reports. Only the report at the end of a reading may come sooner.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The receiver of reports.
@@ -112,7 +112,7 @@ impl Receiver {
             Self::Function(function) => function.call1(py, (bytes, total)).map(|_| ()),
             Self::Bar { class, name, bar } => {
                 // Another thread may read the same trace and report its progress at the same time.
-                // It must not wait for this lock while it has the interpreter's lock.
+                // A thread that has the interpreter's lock must not wait for this lock.
                 let Ok(mut shown) = bar.try_lock() else { return Ok(()) };
                 let bar = match shown.take() {
                     Some(bar) => bar.into_bound(py),

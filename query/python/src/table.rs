@@ -1,4 +1,4 @@
-//! The class `Table`: rows that other libraries take as a stream of Arrow batches.
+//! The class `Table`: rows that other libraries read as a stream of Arrow batches.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -92,7 +92,7 @@ impl PyTable {
 struct Batches {
     schema: SchemaRef,
     batches: Receiver<Result<RecordBatch, ArrowError>>,
-    /// The progress of the thread that was not reported yet.
+    /// The latest progress of the thread, if it has not been reported yet.
     progress: Arc<Mutex<Option<Progress>>>,
     reporter: Arc<Reporter>,
 }

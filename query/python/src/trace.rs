@@ -16,7 +16,7 @@ use crate::error::{Error, exception};
 use crate::progress::Reporter;
 use crate::table::PyTable;
 
-/// A trace. Its tables can be read any number of times; each reads the file again.
+/// A trace. Its tables can be read any number of times; each time, the file is read again.
 #[pyclass(name = "Trace", module = "tracewell", frozen)]
 pub(crate) struct PyTrace {
     source: Source,
@@ -62,7 +62,7 @@ impl PyTrace {
     }
 }
 
-/// Returns the exception that ended a reading, or else that for an error.
+/// Returns the exception that ended a reading. If there is none, returns the exception for `error`.
 fn exception_of(reporter: &Reporter, error: &tracewell_tables::Error) -> PyErr {
     reporter.take_exception().unwrap_or_else(|| exception(error))
 }
@@ -164,7 +164,7 @@ impl PyTrace {
         self.of(Table::Counters)
     }
 
-    /// One row per cause and effect.
+    /// One row per pair of a cause and its effect.
     fn arrows(&self) -> PyTable {
         self.of(Table::Arrows)
     }

@@ -1,4 +1,4 @@
-//! The columns of the arguments of events: one for each argument name of the events in a trace.
+//! The argument columns of the table `events`: one for each argument name in a trace.
 
 use std::collections::HashMap;
 
@@ -137,8 +137,8 @@ impl ArgumentReader {
         self.wanted.is_empty()
     }
 
-    /// Appends the arguments of the event in row `row` of the values. If the event lacks a column's
-    /// argument, the cell becomes null later, when the column gets its next value.
+    /// Appends the wanted arguments of an event as row `row` of the values. If the event lacks a
+    /// column's argument, the cell becomes null later, when the column gets its next value.
     pub(crate) fn push(&mut self, event: Event<'_>, values: &mut [Filled<'_>], row: usize) {
         let known = &self.wanted;
         let wanted = self.events.get(event.id(), || wanted(event.kind(), known));

@@ -58,11 +58,11 @@ pub(crate) const EVENTS: &[Column] = &[
 ];
 
 pub(crate) const SPANS: &[Column] = &[
-    Column::new("track", Word, "", "`core`, `context`, `mutex` or `machine`"),
+    Column::new("track", Word, "", "`core`, `context`, `mutex`, `machine` or `step`"),
     SUBJECT,
     Column::new("key", U64, "", "key of this thing; the number of a core"),
-    SEQ,
-    TICKS,
+    Column::new("seq", U64, "", "number of the event at the beginning, from 0"),
+    Column::new("ticks", I64, "ticks", "time of the beginning, since the first event"),
     TIME_NS,
     END_SEQ,
     END_TICKS,
@@ -137,7 +137,7 @@ pub(crate) const WAITS: &[Column] = &[
         "",
         "context that held the mutex, or ran on behalf of the waiting context",
     ),
-    SEQ,
+    Column::new("seq", U64, "", "number of the event that requests the object, from 0"),
     TICKS,
     TIME_NS,
     END_TICKS,
@@ -182,7 +182,7 @@ pub(crate) const FIGURES: &[Column] = &[
         "value_ns",
         F64,
         "ns",
-        "a value in ticks as nanoseconds, if the clock has one known rate",
+        "a value in ticks as nanoseconds; null if the clock's rate is unknown or changes",
     ),
 ];
 

@@ -49,7 +49,7 @@ pub(crate) struct EventWords {
 /// The meaning of an event id.
 #[derive(Debug)]
 enum MeaningOf {
-    /// The index of its word, or `None` if it has no meaning.
+    /// Index of the word for the meaning; `None` for events without a meaning.
     Always(Option<i32>),
     /// The word depends on the value of an argument.
     ByValue,
@@ -121,8 +121,8 @@ impl<'a> RowMaker<'a> {
         }
     }
 
-    /// Appends the wanted rows of a batch, except the first `before` of them, and at most `room`
-    /// rows. Returns their number.
+    /// Appends the wanted rows of a batch, at most `room` of them, to values that already have
+    /// `before` rows. Returns the number of appended rows.
     pub(crate) fn append(
         &mut self,
         trace: &Trace,

@@ -1,9 +1,8 @@
 //! Traces as tables of Arrow columns, for query engines, Parquet files and Python.
 //!
 //! A [`Source`] is a trace in a file. [`Source::read`] makes the rows of a [`Table`] in batches. A
-//! [`Request`] limits columns and rows. The reader first drops events outside the requested times
-//! or with other ids, and creates values only for the requested columns. docs/tables.md lists all
-//! columns.
+//! [`Request`] limits columns and rows. The reader skips events whose times or ids are not
+//! requested, and creates values only for the requested columns. docs/tables.md lists all columns.
 //!
 //! | file | content |
 //! |---|---|

@@ -10,7 +10,8 @@ use crate::request::{Emit, Request, Summary};
 use crate::table::Table;
 use crate::values::{Cell, Values};
 
-/// Minimum number of rows of a batch, except the last.
+/// Number of rows that are enough for a batch. The last batch and the batches of [`Output::put`]
+/// can have fewer.
 pub(crate) const BATCH_ROWS: usize = 8192;
 
 /// The rows of a table that are not in a batch yet.
@@ -121,12 +122,12 @@ impl<'a> Rows<'a> {
         Self { output, columns, request, ticks, id, clock }
     }
 
-    /// Returns a time in nanoseconds.
+    /// Returns the time of a tick in nanoseconds.
     pub(crate) fn time_ns(&self, ticks: u64) -> Cell<'static> {
         self.clock.nanoseconds(ticks).into()
     }
 
-    /// Returns the duration between two times in nanoseconds.
+    /// Returns the duration between two ticks in nanoseconds.
     pub(crate) fn duration_ns(&self, from: u64, until: u64) -> Cell<'static> {
         let (from, until) = (self.clock.nanoseconds(from), self.clock.nanoseconds(until));
         from.zip(until).map(|(from, until)| until.saturating_sub(from)).into()

@@ -13,8 +13,8 @@ use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Slices, Stop, Trace};
 pub struct Progress {
     /// Number of bytes that were read. It never decreases.
     pub bytes: u64,
-    /// Number of bytes at the end; `None` if a compressed trace is read for the first time. A trace
-    /// whose names follow its events is read twice, so its bytes count twice.
+    /// Number of bytes that the whole reading reads; `None` if a compressed trace is read for the
+    /// first time. A trace whose names follow its events is read twice, so its bytes count twice.
     pub total: Option<u64>,
 }
 
@@ -27,8 +27,8 @@ impl Watch {
         Self(Arc::new(watch))
     }
 
-    /// Reports the progress of the next reading of an input, which has `total` bytes. Returns a
-    /// flag that is set when the reading must end.
+    /// Reports the progress of the next reading of an input, which has `total` bytes. Returns the
+    /// state of this reading, which also records whether the reading must end.
     pub(crate) fn watch(&self, input: &mut Input, total: Option<u64>) -> Arc<Watched> {
         let watched = Arc::new(Watched::default());
         let (watch, state) = (self.clone(), Arc::clone(&watched));

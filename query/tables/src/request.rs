@@ -67,7 +67,7 @@ impl Request {
     }
 }
 
-/// The numbers of rows that were returned and left out.
+/// The number of rows that were returned, and the number that were left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
     /// Number of rows in all batches.

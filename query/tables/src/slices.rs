@@ -26,8 +26,8 @@ struct Made {
 
 impl Events<'_> {
     /// Returns true if several threads make the rows faster than one. Slices are decoded twice, so
-    /// several threads are faster only if the values cost more than the decoding. A limit ends the
-    /// reading after few rows.
+    /// several threads are faster only if the values cost more than the decoding. If the request
+    /// has a limit, one thread is enough, because the reading ends after a few rows.
     pub(crate) fn gains_from_threads(&self) -> bool {
         let is_costly = |column: usize| {
             column >= EVENTS.len() || EVENTS.get(column).is_some_and(|column| column.name == TEXT)

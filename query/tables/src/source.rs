@@ -59,7 +59,7 @@ pub(crate) struct Known {
     /// Number of bytes of the events; `None` if no function received the progress of the first
     /// reading.
     bytes: Option<u64>,
-    /// Number of passes over the bytes if all names must be known before the first event.
+    /// Number of passes over the bytes in a reading that needs all names before the first event.
     passes: u64,
 }
 
@@ -276,7 +276,7 @@ impl Source {
         Ok(Input::open(&self.path, self.settings.clone())?)
     }
 
-    /// Reads all events into a sink, with all names known.
+    /// Reads all events into a sink. All names of the trace are known at the first event.
     ///
     /// # Errors
     /// Returns an error if the trace cannot be read, and [`Error::Ended`] if the function that

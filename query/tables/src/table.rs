@@ -28,7 +28,7 @@ pub enum Table {
     Marks,
     /// One row per change of the level of a queue, a pool or a semaphore.
     Counters,
-    /// One row per cause and effect.
+    /// One row per pair of a cause and its effect.
     Arrows,
     /// One row per completed job.
     Jobs,
@@ -63,7 +63,7 @@ impl Table {
         Self::Traces,
     ];
 
-    /// Returns the name of the table: in SQL, in folders of Parquet files, and in Python.
+    /// Returns the name of the table in SQL, in folders of Parquet files, and in Python.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Events => "events",

@@ -170,7 +170,8 @@ impl Dictionary {
         if let Some(index) = self.by_word.get(word) {
             return *index;
         }
-        // Two thousand million different words would occupy at least 48 GiB.
+        // Indices do not overflow in practice: two thousand million different words would occupy at
+        // least 48 GiB.
         let index = i32::try_from(self.words.len()).unwrap_or(i32::MAX);
         self.words.push(word.to_owned());
         self.by_word.insert(word.to_owned(), index);
@@ -186,7 +187,7 @@ impl Dictionary {
 }
 
 impl Words {
-    /// Returns no rows, with the same dictionary.
+    /// Returns an empty column with the same dictionary.
     fn with_same_words(&self) -> Self {
         Self { keys: Int32Builder::new(), dictionary: Arc::clone(&self.dictionary) }
     }

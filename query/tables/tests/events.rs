@@ -63,8 +63,8 @@ fn compare(name: &str, options: &[&str]) {
         assert_eq!(arguments.len(), named.count(), "{name}: {expected:?}");
         for (argument, value) in &arguments {
             let known = &known[argument];
-            // Columns contain nested values, and values of several kinds, as the text that reports
-            // show.
+            // Columns store nested values, and values of several kinds, as text: the same text that
+            // reports show.
             if known.is_array() || known.is_object() || value.is_string() && !known.is_string() {
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Tests that readings report their progress.
 
-// Other tests use the rest.
+// Other tests use the other functions of this module.
 #[allow(dead_code)]
 mod common;
 

@@ -38,7 +38,7 @@ pub(crate) fn rkh_without_flags(plan: &Plan) -> Result<()> {
     let peak = anonymous_peak(&mut info)?;
     writer.join().map_err(|_| "the writer has panicked")??;
     println!(
-        "Anonymous memory of `info` on {pieces} MiB of RKH without a flag: at most {peak} KiB"
+        "Anonymous memory of `info` for {pieces} MiB of an RKH stream, without options: at most {peak} KiB"
     );
     Ok(())
 }

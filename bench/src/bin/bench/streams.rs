@@ -12,7 +12,7 @@ pub(crate) fn record(plan: &Plan) -> Result<()> {
     let recording = stream::stream()?;
     let mut memory = vec![[0; 4]; 2048];
     let mut found: [Vec<f64>; 8] = Default::default();
-    // Many short measurements: on a busy machine, most of them are not interrupted.
+    // Make many short measurements: on a busy machine, most of them are not interrupted.
     for _ in 0..plan.rounds * 20 {
         let (by_family, by_id) = stream::filtered(&recording);
         let round = [

@@ -100,7 +100,8 @@ fn views(plan: &Plan, server: &Server, span: u64) -> Result<()> {
         let (mut times, mut bytes) = (Vec::new(), Vec::new());
         let before = server.processor_time()?;
         for _ in 0..count {
-            // Knuth's generator for 64-bit numbers; the high bits are random.
+            // This is Knuth's generator for 64-bit numbers. Only its high bits are used, because
+            // the low bits are not random.
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let length = span / 10_u64.pow(zoom);
             let from = (random >> 11) % (span - length + 1);

@@ -49,7 +49,7 @@ pub struct tw_aix_options {
     pub ids: *const u16,
     /// Number of ids in `ids`.
     pub id_count: usize,
-    /// 0 to record all events, TW_ONLY, or TW_EXCEPT.
+    /// The events to record: 0 for all, TW_ONLY for those in `ids`, TW_EXCEPT for all others.
     pub list: u8,
     /// TW_ALTERNATE, TW_CIRCULAR or TW_SINGLE.
     pub mode: u8,
@@ -71,7 +71,8 @@ pub struct tw_aix_chunk {
     pub bytes: *const c_void,
     /// Number of bytes to write.
     pub length: usize,
-    /// 1 if the log has reached its maximum size: truncate it to its header first.
+    /// 1 if the log has reached its maximum size. Then truncate the log to its header before you
+    /// write the bytes.
     pub starts_over: c_int,
 }
 
@@ -97,7 +98,7 @@ pub struct tw_aix_counts {
 impl tw_aix_options {
     /// # Safety
     /// * The command must be null or null-terminated, and `ids` must point to `id_count` numbers.
-    ///   Both must stay valid.
+    ///   The command and the ids must stay valid until `tw_aix_finish`.
     unsafe fn options(&self) -> Result<Options<'static>, Code> {
         // SAFETY: guaranteed by the caller (see `# Safety`). A `HookId` is a transparent `u16`.
         let ids = unsafe { array(self.ids.cast::<HookId>(), self.id_count)? };
@@ -135,8 +136,8 @@ impl tw_aix_options {
 ///
 /// # Safety
 /// * `buffer` must point to `size` bytes that are not used for anything else until `tw_aix_finish`.
-/// * The command must be null or null-terminated, and `ids` must point to `id_count` numbers. Both
-///   must stay valid until `tw_aix_finish`.
+/// * The command must be null or null-terminated, and `ids` must point to `id_count` numbers. The
+///   command and the ids must stay valid until `tw_aix_finish`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tw_trcstart(
     trace: Option<&mut tw_aix>,
@@ -159,7 +160,7 @@ pub unsafe extern "C" fn tw_trcstart(
 
 /// Switches a channel on (`trcon`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if the channel is not started or
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_OFF if the channel is not started or
 /// has stopped. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_trcon(
@@ -186,7 +187,7 @@ pub extern "C" fn tw_trcoff(
 /// or TW_DISCARDBUFS may be added to `channel`.
 ///
 /// Ownership: the channel owns the buffer until `tw_aix_finish`. Errors: TW_NULL,
-/// TW_NOT_INITIALISED, TW_OFF if the channel is not started, TW_INVALID if both flags are given.
+/// TW_NOT_INITIALISED; TW_OFF if the channel is not started; TW_INVALID if both flags are given.
 /// With TW_SERIAL, the call fails with TW_DRAINING until everything is drained: drain, and call
 /// again. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
@@ -198,10 +199,10 @@ pub extern "C" fn tw_trcstop(
     with_context(trace, context, |trace, context| Ok(trace.trcstop(context, channel)?))
 }
 
-/// Stores the header of a channel's log and its length.
+/// Stores the header of a channel's log, and the length of this header.
 ///
-/// Ownership: the caller keeps `buffer`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if the channel
-/// is not started, TW_TOO_SMALL if the header does not fit (1024 bytes suffice unless strings are
+/// Ownership: the caller keeps `buffer`. Errors: TW_NULL, TW_NOT_INITIALISED; TW_OFF if the channel
+/// is not started; TW_TOO_SMALL if the header does not fit (1024 bytes suffice unless strings are
 /// long). Safe in an interrupt if no other call on this trace can be in progress.
 ///
 /// # Safety
@@ -259,9 +260,9 @@ pub extern "C" fn tw_aix_drained(trace: Option<&mut tw_aix>, channel: u32) -> c_
 
 /// Finishes a stopped and drained channel, and frees its number.
 ///
-/// Ownership: the buffer belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF
-/// if the channel is not started, TW_RUNNING, TW_DRAINING. Safe in an interrupt if no other call on
-/// this trace can be in progress.
+/// Ownership: the buffer belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED,
+/// TW_RUNNING, TW_DRAINING; TW_OFF if the channel is not started. Safe in an interrupt if no other
+/// call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_aix_finish(trace: Option<&mut tw_aix>, channel: u32) -> c_int {
     with(trace, |trace| Ok(trace.finish(channel).map(|_| ())?))
@@ -269,7 +270,7 @@ pub extern "C" fn tw_aix_finish(trace: Option<&mut tw_aix>, channel: u32) -> c_i
 
 /// Stores the counts of a channel.
 ///
-/// Ownership: the caller keeps `counts`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if the channel
+/// Ownership: the caller keeps `counts`. Errors: TW_NULL, TW_NOT_INITIALISED; TW_OFF if the channel
 /// is not started. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_aix_count(

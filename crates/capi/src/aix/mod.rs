@@ -49,7 +49,8 @@ pub const TW_UNKNOWN: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_aix_machine {
-    /// Nanoseconds = ticks * multiplier / divisor. If both are 0, a tick is a nanosecond.
+    /// Nanoseconds = ticks * multiplier / divisor. If multiplier and divisor are 0, a tick is a
+    /// nanosecond.
     pub multiplier: u64,
     /// The divisor in the formula of `multiplier`.
     pub divisor: u64,
@@ -72,7 +73,7 @@ pub struct tw_aix_machine {
 
 type Recorder = Trace<'static, CallerClock>;
 
-/// Runs `work` on a trace and returns its result to C.
+/// Runs `work` on a trace, and returns the result of `work` to C.
 #[inline]
 fn with(trace: Option<&mut tw_aix>, work: impl FnOnce(&mut Recorder) -> Result<(), Code>) -> c_int {
     // SAFETY: the storage is zeroed or was initialised by `tw_aix_init` (see `tw_aix`).
@@ -143,7 +144,7 @@ pub unsafe extern "C" fn tw_aix_init(
 /// Records a 32-bit event on channel 0 (`trchook`). The entry contains 0, 1 or 5 of the words,
 /// depending on the type in the hook word.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF, TW_EXCLUDED, TW_MISSED, TW_INVALID
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF, TW_EXCLUDED, TW_MISSED; TW_INVALID
 /// if the hook word has no valid type. Safe in a signal handler or interrupt if no other call on
 /// this trace can be in progress.
 #[unsafe(no_mangle)]

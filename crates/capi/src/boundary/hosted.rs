@@ -130,9 +130,9 @@ pub(crate) struct CancellableSleep {
 }
 
 impl CancellableSleep {
-    /// Sleeps until another thread wakes it, a signal handler runs, or `until` (`CLOCK_REALTIME`;
-    /// null for no limit) is reached. Returns 0 or an error number. A cancelled thread unwinds from
-    /// here, so this function owns no value with a destructor.
+    /// Sleeps until another thread wakes this thread, a signal handler runs, or the time `until`
+    /// (`CLOCK_REALTIME`; null for no limit) is reached. Returns 0 or an error number. A cancelled
+    /// thread unwinds from here, so this function owns no value with a destructor.
     ///
     /// # Safety
     /// * The word's memory must stay valid. `until` must be null or point to a time.

@@ -72,9 +72,10 @@ pub(crate) unsafe fn memory<'a>(start: *mut u8, size: usize) -> Result<&'a mut [
         return Ok(&mut []);
     }
     check::<u8>(start, size)?;
-    // SAFETY: as above. The recorders write to this memory before they read it, so its former
-    // content does not matter. Memory from C is never uninitialised in the sense of Rust: static
-    // memory is zero, and other memory has some value.
+    // SAFETY: not null, small enough (checked), exclusive (guaranteed by the caller). The recorders
+    // write to this memory before they read it, so its former content does not matter. Memory from
+    // C is never uninitialised in the sense of Rust: static memory is zero, and other memory has
+    // some value.
     Ok(unsafe { slice::from_raw_parts_mut(start, size) })
 }
 

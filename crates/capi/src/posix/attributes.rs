@@ -19,7 +19,8 @@ pub struct trace_attr_t([u64; 32]);
 /// The first word of an initialised object.
 const MARK: u64 = u64::from_le_bytes(*b"TWPXattr");
 
-/// Number of words that hold the mark and numbers. The words of the name and version follow.
+/// Number of words that hold the mark and the numeric attributes. The words of the name and the
+/// version follow.
 const NUMBERS: usize = 9;
 /// Number of words that hold the name and version.
 const TEXTS: usize = 2 * NAME_MAX / 8;
@@ -95,7 +96,7 @@ type Object<'a> = Option<&'a trace_attr_t>;
 type ObjectToSet<'a> = Option<&'a mut trace_attr_t>;
 type Place<'a, T> = Option<&'a mut MaybeUninit<T>>;
 
-/// Stores one attribute of an object.
+/// Stores one attribute of an object in `to`.
 fn get<T>(object: Object<'_>, to: Place<'_, T>, what: impl FnOnce(&Attributes) -> T) -> c_int {
     guard(|| {
         let (object, to) = (non_null(object)?, non_null(to)?);
@@ -138,7 +139,7 @@ pub extern "C" fn posix_trace_attr_destroy(attr: ObjectToSet<'_>) -> c_int {
     })
 }
 
-/// Stores the resolution of the clock.
+/// Stores the resolution of the clock in `resolution`.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getclockres(
     attr: Object<'_>,
@@ -147,7 +148,7 @@ pub extern "C" fn posix_trace_attr_getclockres(
     get(attr, resolution, |attributes| timespec(attributes.resolution))
 }
 
-/// Stores the creation time of the stream.
+/// Stores the creation time of the stream in `createtime`.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getcreatetime(
     attr: Object<'_>,
@@ -156,7 +157,8 @@ pub extern "C" fn posix_trace_attr_getcreatetime(
     get(attr, createtime, |attributes| timespec(attributes.created))
 }
 
-/// Stores the generation version: a string of at most `TRACE_NAME_MAX` bytes including the null.
+/// Stores the generation version in `genversion`, as a string of at most `TRACE_NAME_MAX` bytes
+/// including the null.
 ///
 /// # Safety
 /// * `genversion` must be null or have space for `TRACE_NAME_MAX` bytes.
@@ -169,7 +171,8 @@ pub unsafe extern "C" fn posix_trace_attr_getgenversion(
     unsafe { get_text(attr, genversion, |attributes| attributes.version) }
 }
 
-/// Stores the stream's name: a string of at most `TRACE_NAME_MAX` bytes including the null.
+/// Stores the stream's name in `tracename`, as a string of at most `TRACE_NAME_MAX` bytes including
+/// the null.
 ///
 /// # Safety
 /// * `tracename` must be null or have space for `TRACE_NAME_MAX` bytes.
@@ -218,7 +221,8 @@ pub unsafe extern "C" fn posix_trace_attr_setname(
     })
 }
 
-/// Stores the inheritance policy, which states if children of traced processes are traced, too.
+/// Stores the inheritance policy in `policy`: 1 if children of traced processes are traced, too,
+/// and 0 otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getinherited(
     attr: Object<'_>,
@@ -240,7 +244,7 @@ pub extern "C" fn posix_trace_attr_setinherited(attr: ObjectToSet<'_>, policy: c
     })
 }
 
-/// Stores the policy for a full log.
+/// Stores the policy for a full log in `policy`.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getlogfullpolicy(
     attr: Object<'_>,
@@ -258,7 +262,7 @@ pub extern "C" fn posix_trace_attr_setlogfullpolicy(attr: ObjectToSet<'_>, polic
     })
 }
 
-/// Stores the policy for a full stream.
+/// Stores the policy for a full stream in `policy`.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getstreamfullpolicy(
     attr: Object<'_>,
@@ -281,7 +285,7 @@ pub extern "C" fn posix_trace_attr_setstreamfullpolicy(
     })
 }
 
-/// Stores the log size in bytes.
+/// Stores the log size in bytes in `size`.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getlogsize(attr: Object<'_>, size: Place<'_, usize>) -> c_int {
     get(attr, size, |attributes| attributes.log_size)
@@ -296,7 +300,7 @@ pub extern "C" fn posix_trace_attr_setlogsize(attr: ObjectToSet<'_>, size: usize
     })
 }
 
-/// Stores the number of bytes to which data of user events is truncated.
+/// Stores the maximum number of data bytes per user event in `size`. Longer data is truncated.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getmaxdatasize(
     attr: Object<'_>,
@@ -305,13 +309,13 @@ pub extern "C" fn posix_trace_attr_getmaxdatasize(
     get(attr, size, |attributes| attributes.max_data)
 }
 
-/// Sets the number of bytes to which data of user events is truncated.
+/// Sets the maximum number of data bytes per user event.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_setmaxdatasize(attr: ObjectToSet<'_>, size: usize) -> c_int {
     set(attr, |attributes| Ok(attributes.set_max_data(size)?))
 }
 
-/// Stores the stream size in bytes.
+/// Stores the stream size in bytes in `size`.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getstreamsize(
     attr: Object<'_>,
@@ -329,7 +333,7 @@ pub extern "C" fn posix_trace_attr_setstreamsize(attr: ObjectToSet<'_>, size: us
     })
 }
 
-/// Stores the maximum size of a record of a system event.
+/// Stores the maximum size of a system event's record in `size`.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getmaxsystemeventsize(
     attr: Object<'_>,
@@ -338,7 +342,8 @@ pub extern "C" fn posix_trace_attr_getmaxsystemeventsize(
     get(attr, size, |_| Attributes::max_system_event_size())
 }
 
-/// Stores the maximum size of the record of a user event that has a given amount of data.
+/// Stores the maximum size of a user event's record in `size`. The event has `data_len` bytes of
+/// data.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getmaxusereventsize(
     attr: Object<'_>,

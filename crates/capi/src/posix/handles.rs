@@ -34,7 +34,7 @@ impl Handle {
     }
 }
 
-/// Bits of the index in an identifier.
+/// Number of bits that the index takes in an identifier.
 const PLACE_BITS: u32 = 16;
 const GENERATIONS: u32 = 1 << (31 - PLACE_BITS);
 

@@ -1,8 +1,8 @@
 //! The trace functions of IEEE Std 1003.1 (options TRC, TEF, TRI, TRL) for C: `include/trace.h`.
 //!
-//! `tracewell-posix` implements them. This module checks pointers and marks, looks up stream
-//! identifiers, and converts errors to numbers. The functions return 0 or an error number, except
-//! for two that the standard defines differently. No function changes errno.
+//! `tracewell-posix` implements them. This module checks pointers, checks the marks of objects,
+//! looks up stream identifiers, and converts errors to numbers. The functions return 0 or an error
+//! number, except for two that the standard defines differently. No function changes errno.
 //!
 //! | module | functions |
 //! |---|---|

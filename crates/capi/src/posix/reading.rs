@@ -132,11 +132,12 @@ unsafe fn poll(trid: c_int, arguments: Arguments, sleep: &mut Option<Cancellable
     })
 }
 
-/// Creates the sleep of a reader. The sleep owns a reference to the stream, which leaks if the
-/// thread is cancelled.
+/// Creates the sleep of a reader. The sleep owns a reference to the stream. The reference leaks if
+/// the thread is cancelled.
 fn asleep(stream: Arc<Controller>, seen: u32) -> CancellableSleep {
     let word = stream.stream().wake_word().as_ptr().cast();
-    // A raw pointer: a cancelled thread must not unwind through a value with a destructor.
+    // The sleep contains a raw pointer, because a cancelled thread must not unwind through a value
+    // with a destructor.
     CancellableSleep { word, seen, owner: Arc::into_raw(stream).cast() }
 }
 
@@ -185,7 +186,8 @@ pub unsafe extern "C-unwind" fn posix_trace_timedgetnext_event(
     let arguments = Arguments { event, data, bytes: num_bytes, length: data_len, unavailable };
     // SAFETY: guaranteed by the caller (see `# Safety`).
     let until = unsafe { abstime.as_ref() };
-    // A null pointer is an invalid time. The kernel accepts no time before 1970.
+    // A null pointer becomes an invalid time. The kernel rejects times before 1970, so this code
+    // replaces them with 1970.
     let until = until.copied().unwrap_or(libc::timespec { tv_sec: 0, tv_nsec: -1 });
     let until = libc::timespec { tv_sec: until.tv_sec.max(0), ..until };
     // SAFETY: guaranteed by the caller (see `# Safety`).
@@ -204,7 +206,8 @@ unsafe fn wait(trid: c_int, arguments: Arguments, until: *const libc::timespec) 
         // is valid.
         let ended = unsafe { sleep.until(until) };
         awake(sleep);
-        // Any other result is a wake-up. Another reader may have removed the event, so poll again.
+        // Every result except these three errors is a wake-up. Another reader may have removed the
+        // event, so poll again.
         if matches!(ended, libc::EINTR | libc::ETIMEDOUT | libc::EINVAL) {
             return ended;
         }

@@ -14,11 +14,12 @@ use super::handles::{self, Handle};
 use super::{INVALID, Number, guard, non_null};
 use crate::boundary::{put_text, text};
 
-/// Records an event: event type, data, and length of the data.
+/// Records an event of the type `event_id`, with `data_len` bytes of data.
 ///
-/// The address of an event is the return address of this function, which Rust code cannot obtain. A
-/// macro in the header could obtain it, but the standard lets programs take the function's address.
-/// So these instructions pass the return address to Rust code as a fourth argument.
+/// The address of an event is the return address of this function. Rust code cannot obtain that
+/// address. A macro in the header could obtain it, but the standard lets programs take the
+/// function's address. So these instructions pass the return address to Rust code as a fourth
+/// argument.
 ///
 /// # Safety
 /// * `data_ptr` must be null or point to `data_len` bytes.

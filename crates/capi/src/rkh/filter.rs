@@ -34,8 +34,8 @@ fn done(done: Option<bool>) -> Result<(), Code> {
 /// Switches the filter of a group, but not the filters of its events; TW_RKH_ALL selects all groups
 /// (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown group. Safe
-/// in an interrupt if no other call can be in progress.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for an unknown group. Safe in
+/// an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_filter_group(
     trace: Option<&mut tw_rkh>,
@@ -55,8 +55,8 @@ pub extern "C" fn tw_rkh_filter_group(
 /// Switches the filter of a group and those of all its events (`RKH_FILTER_ON_GROUP_ALL_EVENTS`,
 /// `RKH_FILTER_OFF_GROUP_ALL_EVENTS`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown group. Safe
-/// in an interrupt if no other call can be in progress.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for an unknown group. Safe in
+/// an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_filter_group_all_events(
     trace: Option<&mut tw_rkh>,
@@ -73,8 +73,8 @@ pub extern "C" fn tw_rkh_filter_group_all_events(
 /// event's group. TW_RKH_ALL selects all groups and events (`RKH_FILTER_ON_EVENT`,
 /// `RKH_FILTER_OFF_EVENT`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown event. Safe
-/// in an interrupt if no other call can be in progress.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for an unknown event. Safe in
+/// an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_filter_event(
     trace: Option<&mut tw_rkh>,
@@ -94,8 +94,8 @@ pub extern "C" fn tw_rkh_filter_event(
 /// Switches the filter of the active object whose priority is given (0 to 63); TW_RKH_ALL selects
 /// all (`RKH_FILTER_ON_SMA`, `RKH_FILTER_OFF_SMA`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for 64 and more. Safe in an
-/// interrupt if no other call can be in progress.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for a priority above 63. Safe
+/// in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_filter_object(
     trace: Option<&mut tw_rkh>,
@@ -115,7 +115,7 @@ pub extern "C" fn tw_rkh_filter_object(
 /// Switches the filter of a signal; TW_RKH_ALL selects all (`RKH_FILTER_ON_SIGNAL`,
 /// `RKH_FILTER_OFF_SIGNAL`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for a signal outside the table
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for a signal outside the table
 /// passed to `tw_rkh_init`. Safe in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_filter_signal(

@@ -60,9 +60,10 @@ pub const TW_RKH_STATE: u8 = 6;
 pub const TW_RKH_PSEUDOSTATE: u8 = 7;
 /// Names a signal by its number.
 pub const TW_RKH_SIGNAL: u8 = 8;
-/// Names an event pool: in 3.x by its number, from 0; in earlier versions by its address.
+/// Names an event pool. In versions 3.x, `key` is the pool's number, counted from 0; in earlier
+/// versions, it is the pool's address.
 pub const TW_RKH_EVENT_POOL: u8 = 9;
-/// Names a user event by its number, from 0.
+/// Names a user event by its number, counted from 0.
 pub const TW_RKH_USER_EVENT: u8 = 10;
 
 const SYMBOLS: [SymbolKind; 11] = [
@@ -99,8 +100,8 @@ fn add(
 ///
 /// The filters use `priority` (the priority of the record's active object, or TW_RKH_NO_OBJECT) and
 /// `signal` (the record's signal, or TW_RKH_NO_SIGNAL). A record that is still open is aborted.
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED if a filter suppresses the
-/// record, TW_OFF if the record is not compiled in, TW_INVALID if the dialect has no such event.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_EXCLUDED if a filter suppresses the
+/// record; TW_OFF if the record is not compiled in; TW_INVALID if the dialect has no such event.
 /// After an error no record is open, and all calls up to and including `tw_rkh_end` have no effect.
 /// Safe in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
@@ -124,7 +125,7 @@ fn begin(trace: &mut Recorder, code: u8, priority: i32, signal: i64) -> Result<O
 /// Writes the next argument, a number or an address. High bits that do not fit are dropped. Pass
 /// all arguments: the call ignores an argument that the settings omit.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no record is open.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if no record is open.
 /// `tw_rkh_end` reports an argument that the event does not have. Safe in an interrupt if no other
 /// call can be in progress.
 #[unsafe(no_mangle)]
@@ -145,8 +146,8 @@ pub unsafe extern "C" fn tw_rkh_text(trace: Option<&mut tw_rkh>, value: *const c
     guard(|| add(trace, |record| record.text(unsafe { text(value) })))
 }
 
-/// Writes bytes of the last argument of a record whose format the program defines. Such records are
-/// user events before 2.3, and expectations of unit tests.
+/// Writes bytes of an argument whose format the program defines. Only user events (in versions of
+/// RKH before 2.3) and expectations of unit tests have such an argument. It is always the last one.
 ///
 /// Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call
 /// can be in progress.
@@ -168,10 +169,10 @@ pub unsafe extern "C" fn tw_rkh_bytes(
 
 /// Ends a record (`RKH_TRC_END`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no record is open, TW_MISSED
-/// if the buffer dropped the record, TW_INVALID if the arguments did not match the event: the
-/// record is aborted, and decoders count it as lost if the framework's buffer is used. Safe in an
-/// interrupt if no other call can be in progress.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if no record is open; TW_MISSED
+/// if the buffer dropped the record; TW_INVALID if the arguments did not match the event. After
+/// TW_INVALID, the record is aborted; with the framework's buffer, decoders count it as lost. Safe
+/// in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_end(trace: Option<&mut tw_rkh>) -> c_int {
     guard(|| recorded(recorder(trace)?.resume().ok_or(Code(TW_NOTHING))?.end()))
@@ -218,7 +219,8 @@ pub extern "C" fn tw_rkh_begin_user(trace: Option<&mut tw_rkh>, number: u8) -> c
     })
 }
 
-/// Writes the next item of a user event: one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ, _FUN, _SIG.
+/// Writes the next item of a user event. `item_type` is one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ,
+/// TW_RKH_FUN or TW_RKH_SIG.
 ///
 /// `width` is the minimum number of characters to print, 0 to 15; it has no effect on addresses and
 /// signals. Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an
@@ -283,11 +285,11 @@ pub unsafe extern "C" fn tw_rkh_item_memory(
     })
 }
 
-/// Records a name for an address or a number (`RKH_TR_FWK_...`): `kind` is TW_RKH_OBJECT to
+/// Records a name for an address or a number (`RKH_TR_FWK_...`). `kind` is one of TW_RKH_OBJECT to
 /// TW_RKH_USER_EVENT. Filters do not apply. Send the bytes before the buffer fills up.
 ///
 /// `owner` is the active object to which a state belongs; it has no effect on other kinds.
-/// Ownership: the name is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED, TW_INVALID if the
+/// Ownership: the name is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED; TW_INVALID if the
 /// dialect has no record for this kind. Safe in an interrupt if no other call can be in progress.
 ///
 /// # Safety
@@ -309,11 +311,12 @@ pub unsafe extern "C" fn tw_rkh_symbol(
 }
 
 /// Records a failed assertion (`RKH_TR_FWK_ASSERT`): the module's name without `.c`, and the line.
-/// The filters of group and event apply. Send the bytes before the program stops.
+/// The filter of the event and the filter of its group apply. Send the bytes before the program
+/// stops.
 ///
 /// Ownership: the string is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED, TW_OFF,
-/// TW_MISSED, TW_INVALID before dialect 2.3. Safe in an interrupt if no other call can be in
-/// progress.
+/// TW_MISSED; TW_INVALID in dialects older than 2.3. Safe in an interrupt if no other call can be
+/// in progress.
 ///
 /// # Safety
 /// * `module` must be null or null-terminated.

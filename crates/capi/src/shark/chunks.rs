@@ -49,8 +49,8 @@ const _: () = assert!(
 pub struct tw_shark_areas {
     /// Bytes for records, at least 32. A remainder smaller than a record is not used.
     pub normal: u32,
-    /// Bytes for essential records, without which a decoder cannot read other records: 0, or at
-    /// least 32.
+    /// Bytes for essential records that the normal area cannot hold: 0, or at least 32. A decoder
+    /// needs essential records to interpret the others.
     pub emergency: u32,
     /// Address of the image in the target; 0 selects the low 32 bits of its real address.
     pub base_address: u32,
@@ -96,8 +96,8 @@ impl From<ChunkStatus> for tw_shark_chunk {
 /// can be neither selected nor linked.
 ///
 /// Ownership: the trace owns the memory until `tw_shark_chunk_delete`. Errors: TW_NULL,
-/// TW_NOT_INITIALISED, TW_INVALID for sizes or flags, TW_TOO_SMALL, TW_NONE_FREE. Safe in an
-/// interrupt if no other call on this trace can be in progress.
+/// TW_NOT_INITIALISED, TW_TOO_SMALL, TW_NONE_FREE; TW_INVALID for invalid sizes or flags. Safe in
+/// an interrupt if no other call on this trace can be in progress.
 ///
 /// # Safety
 /// * `memory` must point to `size` bytes that are not used for anything else until the chunk is
@@ -126,9 +126,9 @@ pub unsafe extern "C" fn tw_shark_chunk_create(
 /// Deletes a chunk (`FTrace_chunk_delete`) and stores the location of its memory, which still holds
 /// the records. If the chunk has TW_NODEL, stores null and does nothing.
 ///
-/// Ownership: the memory belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED,
-/// TW_NOTHING if there is no such chunk, TW_IN_USE while it is recording, is the target of a link,
-/// or is being sent. Safe in an interrupt if no other call on this trace can be in progress.
+/// Ownership: the memory belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED;
+/// TW_NOTHING if there is no such chunk; TW_IN_USE while the chunk is recording, is the target of a
+/// link, or is being sent. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_chunk_delete(
     trace: Option<&mut tw_shark>,
@@ -145,8 +145,8 @@ pub extern "C" fn tw_shark_chunk_delete(
 /// Replaces a chunk's flags (`FTrace_set_chunk_flags`), except for TW_BUSY and TW_COMPR. If
 /// TW_FREE was not set before, setting it clears the chunk.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags,
-/// TW_IN_USE. Safe in an interrupt if no other call on this trace can be in progress.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE; TW_INVALID for
+/// invalid flags. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_set_chunk_flags(
     trace: Option<&mut tw_shark>,
@@ -174,7 +174,7 @@ pub extern "C" fn tw_shark_get_chunk_flags(
 
 /// Selects a free chunk for recording (`FTrace_actual_chunk_select`) and clears its TW_FREE flag.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_NOT_FREE, TW_IN_USE while
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_NOT_FREE; TW_IN_USE while
 /// the chunk is being sent. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_chunk_select(trace: Option<&mut tw_shark>, number: u8) -> c_int {
@@ -248,7 +248,7 @@ pub unsafe extern "C" fn tw_shark_get_chunk_table(
 /// read the image if it is saved as a file.
 ///
 /// Ownership: the trace owns the bytes, and the next call may change them. Errors: TW_NULL,
-/// TW_NOT_INITIALISED, TW_NOTHING, TW_IN_USE while the chunk is being sent. Safe in an interrupt if
+/// TW_NOT_INITIALISED, TW_NOTHING; TW_IN_USE while the chunk is being sent. Safe in an interrupt if
 /// no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_image(
@@ -282,14 +282,14 @@ pub extern "C" fn tw_shark_compressed_size(
 }
 
 /// Compresses a chunk into other memory (`FTrace_compress_chunk`) and stores the location of its
-/// former memory. The chunk keeps its number and content, and receives `new_flags` with TW_COMPR
-/// and without TW_FREE. The time is proportional to the chunk's size.
+/// former memory. The chunk keeps its number and content. Its flags become `new_flags`, with
+/// TW_COMPR added and TW_FREE removed. The time is proportional to the chunk's size.
 ///
 /// Ownership: the trace owns `memory` until the chunk is deleted; `*before` belongs to the caller
-/// again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_TOO_SMALL,
-/// TW_NOT_FREE if it is already compressed, TW_IN_USE while it is recording, is the target of a
-/// link, or is being sent. After an error the chunk is unchanged. Safe in an interrupt if no other
-/// call on this trace can be in progress.
+/// again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_TOO_SMALL; TW_INVALID for invalid
+/// flags; TW_NOT_FREE if the chunk is already compressed; TW_IN_USE while the chunk is recording,
+/// is the target of a link, or is being sent. After an error the chunk is unchanged. Safe in an
+/// interrupt if no other call on this trace can be in progress.
 ///
 /// # Safety
 /// * `memory` must point to `size` bytes that are not used for anything else until the chunk is

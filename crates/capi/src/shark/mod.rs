@@ -3,7 +3,7 @@
 //!
 //! Each function corresponds to a function of the kernel, for example `tw_shark_enable` to
 //! `FTrace_enable`, but checks its arguments. The functions in this module initialise a tracer,
-//! switch recording on and off, log events, set filters and report counts. None of its functions
+//! switch recording on and off, log events, set filters and report counts. None of these functions
 //! allocates, locks, waits or makes a system call. The chunk table is in `chunks`, the senders are
 //! in `send`.
 //!
@@ -68,7 +68,7 @@ pub struct tw_shark_status {
 
 type Recorder = Trace<'static, CallerClock>;
 
-/// Runs `work` on a tracer and returns its result to C.
+/// Runs `work` on a tracer, and returns the result of `work` to C.
 #[inline]
 fn with(
     trace: Option<&mut tw_shark>,
@@ -99,7 +99,7 @@ pub extern "C" fn tw_shark_init(
 
 /// Switches recording on (`FTrace_enable`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no chunk is selected. Safe
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if no chunk is selected. Safe
 /// in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_enable(trace: Option<&mut tw_shark>) -> c_int {
@@ -123,11 +123,11 @@ pub extern "C" fn tw_shark_disable(trace: Option<&mut tw_shark>) -> c_int {
 ///
 /// At the end of a chunk, the chunk's mode determines the next step: recording continues at the
 /// start of the chunk, continues in the linked chunk, or stops. If the chunk is full, essential
-/// events are stored in its emergency area. `tw_shark_get_status` reports how many events were not
-/// stored for each cause.
+/// events are stored in its emergency area. For each cause, `tw_shark_get_status` reports the
+/// number of events that were not stored.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF, TW_EXCLUDED if the family is
-/// hidden, TW_MISSED if no chunk has space, TW_NOTHING for the command if no chunk is linked,
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF; TW_EXCLUDED if the family is
+/// hidden; TW_MISSED if no chunk has space; TW_NOTHING for the command if no chunk is linked;
 /// TW_INVALID for code 0. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_log(
@@ -154,7 +154,7 @@ pub extern "C" fn tw_shark_log_fast(
     with(trace, |trace| of_shark_outcome(trace.log_fast(code, par1, par2)))
 }
 
-/// Marks the current chunk as full and continues in its successor, regardless of its mode
+/// Marks the current chunk as full, whatever its mode is, and continues in the chunk linked to it
 /// (`FTrace_EVT_next_chunk`). No record is stored.
 ///
 /// Ownership, errors and safety are as for `tw_shark_log`.
@@ -166,7 +166,7 @@ pub extern "C" fn tw_shark_next_chunk(trace: Option<&mut tw_shark>) -> c_int {
 /// Hides a family (`status` other than 0) or shows it again (`FTrace_set_filter`), and logs the
 /// change if tracing is on. Only the low four bits of `family` are used.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for family 15, which holds
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for family 15, which holds
 /// commands; TW_MISSED if the filter is set but there was no space for the record. Safe in an
 /// interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]

@@ -69,8 +69,8 @@ fn hand_over_carrier(place: Place<'_>, carrier: impl FnOnce() -> Result<Carrier,
 /// `1NAME`, and so on. A file appears when it is complete. `file` itself is not written.
 ///
 /// Ownership: the caller owns `*sender` and passes it to `tw_shark_sender_close`; it is null after
-/// an error. Errors: TW_NULL, TW_INVALID if the name is unsuitable or too long, or an error of the
-/// system. Not for signal handlers.
+/// an error. Errors: TW_NULL, or an error of the system; TW_INVALID if the name is unsuitable or
+/// too long. Not for signal handlers.
 ///
 /// # Safety
 /// * `file` must be null-terminated.
@@ -89,8 +89,8 @@ pub unsafe extern "C" fn tw_shark_disk_writer(
 ///
 /// Datagrams are not acknowledged: success means only that the system accepted them.
 ///
-/// Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, TW_INVALID for an invalid address, or
-/// those of the system. Not for signal handlers.
+/// Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, or an error of the system; TW_INVALID for
+/// an invalid address. Not for signal handlers.
 ///
 /// # Safety
 /// * `local` and `target` must be null-terminated.
@@ -151,8 +151,8 @@ impl From<SendError<io::Error>> for Code {
 /// No other function may use the trace in the meantime. For slow senders use `tw_shark_begin_send`,
 /// `tw_shark_send` and `tw_shark_end_send`.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags,
-/// TW_IN_USE if the chunk is being sent or is the target of a link, or an error of the sender.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, or an error of the sender;
+/// TW_INVALID for invalid flags; TW_IN_USE if the chunk is being sent or is the target of a link.
 /// After an error the chunk is unchanged and can be sent again. Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_send_chunk(
@@ -180,8 +180,8 @@ pub extern "C" fn tw_shark_begin_send(
 
 /// Sends the copied records. Does not use the trace.
 ///
-/// Ownership: none. Errors: TW_NULL, or an error of the sender. After an error, send again, or end
-/// with `sent` 0. Not for signal handlers.
+/// Ownership: none. Errors: TW_NULL, or an error of the sender. After an error, call this function
+/// again, or call `tw_shark_end_send` with `sent` 0. Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_send(
     sender: Option<&mut tw_shark_sender>,
@@ -193,9 +193,9 @@ pub extern "C" fn tw_shark_send(
 /// Returns a chunk to its trace. If `sent` is 1, the chunk was sent and gets the new flags. If
 /// `sent` is 0, the chunk is unchanged.
 ///
-/// Ownership: the dump is freed, even after an error. Errors: TW_NULL, TW_NOT_INITIALISED,
-/// TW_INVALID for flags (the chunk is unchanged) or for the dump of another trace (its chunk stays
-/// busy). Not for signal handlers.
+/// Ownership: the dump is freed, even after an error. Errors: TW_NULL, TW_NOT_INITIALISED;
+/// TW_INVALID for invalid flags (the chunk is unchanged) or for the dump of another trace (the
+/// dumped chunk stays busy). Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_end_send(
     trace: Option<&mut tw_shark>,

@@ -50,7 +50,7 @@ pub struct tw_threadx_context {
     pub threshold: u16,
     /// TW_THREAD, TW_INTERRUPT or TW_INITIALIZATION.
     pub kind: u8,
-    /// Number of the recording core, from 0.
+    /// Number of the recording core, counted from 0.
     pub core: u8,
 }
 
@@ -98,14 +98,14 @@ impl From<tw_threadx_entry> for Entry {
 /// record, filter or disable.
 pub type tw_threadx_notify = Option<extern "C" fn(trace: *mut tw_threadx, context: *mut c_void)>;
 
-/// Runs `work` on a trace and returns its result to C.
+/// Runs `work` on a trace, and returns the result of `work` to C.
 #[inline]
 fn with(
     trace: Option<&mut tw_threadx>,
     work: impl FnOnce(&mut dyn Recorder) -> Result<(), Code>,
 ) -> c_int {
-    // SAFETY: the storage is zeroed, or was initialised by `tw_threadx_init` (see `tw_threadx`), or
-    // by a notification for the duration of one call.
+    // SAFETY: the storage is zeroed, was initialised by `tw_threadx_init` (see `tw_threadx`), or is
+    // the temporary control block of a notification, which C uses only during the notification.
     guard(|| work(unsafe { Placed::<Block>::get(non_null(trace)?)? }.recorder()))
 }
 
@@ -154,7 +154,8 @@ pub const TW_BIG: u8 = 2;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_threadx_layout {
-    /// Address of the image in the target, for the header; 0 for its real address.
+    /// Address of the image in the target; 0 selects the real address. The header contains this
+    /// address.
     pub base_address: u64,
     /// Size of a registry name in bytes; 0 for 32. TraceX rejects 64 and more.
     pub name_size: u16,
@@ -207,7 +208,7 @@ pub extern "C" fn tw_threadx_init(
 
 /// Initialises a control block, with tracing off, for another kind of target.
 ///
-/// Ownership and safety are as for `tw_threadx_init`; `layout` is copied. Errors: TW_NULL,
+/// Ownership and safety are as for `tw_threadx_init`; `layout` is copied. Errors: TW_NULL;
 /// TW_INVALID for an invalid word size or byte order.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_threadx_init_for(
@@ -231,9 +232,9 @@ pub extern "C" fn tw_threadx_init_for(
 /// The memory holds a header of 48 bytes, 48 bytes per registry slot, and 32 bytes per event.
 /// Between two calls the memory is always an image that TraceX can read: save it as a `.trx` file.
 ///
-/// Ownership: the trace owns the memory until `tw_threadx_disable`; `objects`, the existing
-/// objects, are copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_TOO_SMALL, TW_NOT_DONE if tracing
-/// is already on, TW_INVALID. Safe in an interrupt if no other call can be in progress.
+/// Ownership: the trace owns the memory until `tw_threadx_disable`; the existing objects in
+/// `objects` are copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_TOO_SMALL, TW_INVALID; TW_NOT_DONE
+/// if tracing is already on. Safe in an interrupt if no other call can be in progress.
 ///
 /// # Safety
 /// * `memory` must point to `size` bytes that are not used for anything else until the trace is
@@ -264,7 +265,7 @@ pub unsafe extern "C" fn tw_threadx_enable(
 /// Switches tracing off (`tx_trace_disable`).
 ///
 /// Ownership: the memory belongs to the caller again and holds the complete image. Errors: TW_NULL,
-/// TW_NOT_INITIALISED, TW_NOT_DONE if tracing is already off. Safe in an interrupt if no other call
+/// TW_NOT_INITIALISED; TW_NOT_DONE if tracing is already off. Safe in an interrupt if no other call
 /// can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_threadx_disable(trace: Option<&mut tw_threadx>) -> c_int {
@@ -301,7 +302,8 @@ pub extern "C" fn tw_threadx_buffer_full_notify(
     })
 }
 
-/// Stops recording classes of events (`tx_trace_event_filter`): bits of `TX_TRACE_..._EVENTS`.
+/// Stops recording some classes of events (`tx_trace_event_filter`). `classes` is any combination
+/// of ThreadX's `TX_TRACE_..._EVENTS`.
 ///
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED. Safe in an interrupt if no other call can
 /// be in progress.
@@ -325,9 +327,10 @@ pub extern "C" fn tw_threadx_event_unfilter(trace: Option<&mut tw_threadx>, clas
     })
 }
 
-/// Registers an object and the name of its address (`tx_trace_object_register`).
+/// Registers an object, so that readers can show its name instead of its address
+/// (`tx_trace_object_register`).
 ///
-/// Ownership: the object and its name are copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING
+/// Ownership: the object and its name are copied. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING
 /// if tracing is off or the registry is full. Safe in an interrupt if no other call can be in
 /// progress.
 ///
@@ -348,7 +351,7 @@ pub unsafe extern "C" fn tw_threadx_register(
 /// Marks an object as deleted (`tx_trace_object_unregister`). The object's name is kept until its
 /// slot is reused.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if no object has the address.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if no object has the address.
 /// Safe in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_threadx_unregister(trace: Option<&mut tw_threadx>, pointer: u64) -> c_int {
@@ -359,7 +362,7 @@ pub extern "C" fn tw_threadx_unregister(trace: Option<&mut tw_threadx>, pointer:
 ///
 /// `entry` receives the position for `tw_threadx_patch`, and may be null.
 ///
-/// Ownership: the caller keeps `entry`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NOTHING
+/// Ownership: the caller keeps `entry`. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID; TW_NOTHING
 /// if tracing is off or the class is filtered out. Safe in an interrupt if no other call can be in
 /// progress.
 ///
@@ -386,7 +389,7 @@ pub unsafe extern "C" fn tw_threadx_insert(
 
 /// Replaces one of the information words 1 to 4 of an event, if its slot still holds the event.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for any other number,
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for any other number;
 /// TW_NOTHING if the event was overwritten. Safe in an interrupt if no other call can be in
 /// progress.
 #[unsafe(no_mangle)]
@@ -412,7 +415,7 @@ pub extern "C" fn tw_threadx_patch(
 /// Records an event of the application (`tx_trace_user_event_insert`) with an id from 4096 to
 /// 65535. It is not an error if the event is filtered out.
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID, TW_NOT_DONE if tracing is off.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID; TW_NOT_DONE if tracing is off.
 /// Safe in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_threadx_user_event(

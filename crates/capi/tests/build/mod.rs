@@ -60,8 +60,8 @@ pub(crate) fn sanitizes(compiler: &str) -> bool {
     can
 }
 
-/// Returns the compiler in an environment variable, or the default compiler. If there is none, the
-/// test is skipped; in CI it fails.
+/// Returns the compiler that an environment variable names, or the default compiler. If there is
+/// none, the test is skipped; in CI it fails.
 pub(crate) fn compiler(variable: &str, usual: &str) -> Option<String> {
     tool(&std::env::var(variable).unwrap_or_else(|_| usual.to_owned()))
 }

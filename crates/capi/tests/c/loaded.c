@@ -149,7 +149,7 @@ int main(int count, char **arguments)
     void *library;
 
     CHECK(count == 3);
-    /* A handler that waits for the lock of malloc would wait forever. */
+    /* A handler that waits for malloc's lock waits forever. The alarm then ends the program. */
     alarm(120);
     library = dlopen(arguments[2], RTLD_NOW | RTLD_LOCAL);
     CHECK(library != NULL);

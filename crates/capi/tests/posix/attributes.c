@@ -401,7 +401,7 @@ TEST(ATT_34)
     OK(posix_trace_attr_setmaxdatasize(&attr, 65536));
 }
 
-/* Every getter and setter rejects objects that were never initialised or were destroyed. */
+/* Checks that all setters reject an object that is not initialised. */
 static void setters_refuse(trace_attr_t *attr)
 {
     IS(posix_trace_attr_setname(attr, "name"), EINVAL);

@@ -2,8 +2,8 @@
  *
  * A test is `TEST(ATT_01) { ... }`. Its name is the id of an assertion in assertions.tsv. Each test runs in
  * a new image of the program, with its own registry, its own process group and a time limit. The runner
- * kills the process group afterwards. The first failed check ends the test, also in a thread or a child. A
- * test without checks fails.
+ * kills the process group afterwards. The first failed check ends the test, even if a thread or a child runs
+ * the check. A test without checks fails.
  *
  * Operations on streams are in streams.h. */
 #ifndef HARNESS_H
@@ -114,7 +114,8 @@ struct gate gate(void);
 void pass(struct gate gate);
 void await(struct gate gate);
 
-/* Return times of CLOCK_REALTIME: now, some milliseconds from now, and a time that no test reaches. */
+/* These functions return a time of CLOCK_REALTIME: now, some milliseconds from now, or a time that no test
+ * reaches. */
 struct timespec now(void);
 struct timespec in_ms(long milliseconds);
 struct timespec never(void);

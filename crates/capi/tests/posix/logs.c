@@ -340,7 +340,7 @@ TEST(LOG_12)
         size_t cut = 0;
         while (cut < (size_t)length && (cut >= old_length || old[cut] == new[cut]))
             cut++;
-        /* Cuts at the first byte that differs, and at some later bytes. */
+        /* Cut at the first byte that differs, and at some later bytes. */
         for (int at = 0; number && at < 8 && cut < (size_t)length; at++, cut += 1 + chance(2000)) {
             struct seen seen = read_torn(old, old_length, new, cut + 1);
             CHECK(seen.last[0] >= number - 1);

@@ -159,8 +159,8 @@ TEST(GET_07)
     IS(wait.unavailable, -1);
 }
 
-/* Reads an event, and waits for it until `until` at the latest. `there` is true if the stream
- * contains a record. */
+/* Reads an event. If there is none, waits for one until the time `until`. `there` is true if the
+ * stream contains a record. */
 static int read_until(struct timespec until, bool there)
 {
     static struct wait wait;

@@ -83,7 +83,7 @@ static void distrusted(const char *folder)
     finished(start_role("distrusts", (char *[]){NULL}));
 }
 
-/* A path in the registry directory of this test, which the runner removes. */
+/* A path in the registry directory of this test. The runner removes the directory. */
 static const char *beside(const char *name)
 {
     static char path[200];
@@ -252,8 +252,8 @@ ROLE(traces_nobody)
     OK(posix_trace_shutdown(stream));
 }
 
-/* Root may trace a process of another user. Both use their default directories. The library determines these
- * when a program starts, so the test executes a new image. */
+/* Root may trace a process of another user. Each user has a default directory, which the library determines
+ * when a program starts. So the test executes a new image. */
 TEST(OWN_23)
 {
     if (geteuid() != 0)
@@ -326,7 +326,7 @@ TEST(OWN_28)
     }
 }
 
-/* Calls the library with a limit of the file size. No call may end the process. */
+/* Calls the library while the size of files is limited. No call may end the process. */
 static _Noreturn void use_all_within(rlim_t bytes)
 {
     trace_event_id_t id = 0;

@@ -421,7 +421,7 @@ TEST(OPN_23)
     free(image.bytes);
 }
 
-/* The same with the other policies. The looping log has wrapped. */
+/* Does the same as OPN_23, with the other log policies. The log with the policy LOOP has wrapped. */
 TEST(OWN_14)
 {
     trace_attr_t attr;
@@ -480,7 +480,7 @@ TEST(OPN_24)
     IS(seen.last_stop, 0);
 }
 
-/* The log's first user event, read into a buffer of the given size; an automatic flush may precede it. */
+/* Reads the log's first user event into a buffer of the given size. Skips the system events before it. */
 static void read_first_user(trace_id_t stream, size_t room)
 {
     int unavailable = 0;

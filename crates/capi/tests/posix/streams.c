@@ -1,4 +1,4 @@
-/* Operations of tests on streams and logs, and checks of their contents. */
+/* Functions with which the tests create, read and check streams and logs. */
 #include "streams.h"
 
 #include <stdio.h>

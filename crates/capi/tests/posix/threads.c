@@ -197,7 +197,7 @@ TEST(THR_05)
         for (int count = 0; count < 20 && next(stream, &record); count++)
             see(&seen, &record);
     }
-    /* No events follow after the filter is set and the threads have ended. */
+    /* Set the filter and end the threads, so that they record no further events. */
     OK(posix_trace_set_filter(stream, &set, POSIX_TRACE_ADD_EVENTSET));
     end(&crew);
     /* Change the filter again, because the last FILTER record may have been overwritten. */
@@ -230,7 +230,7 @@ TEST(THR_07)
     trace_id_t stream = small_loop();
     struct crew crew = begin(write_until_told, 4);
     for (int round = 0; round < 300; round++) {
-        /* Checked after each round, because a clear discards the records of all writers. */
+        /* Check this after each round, because a clear discards the records of all writers. */
         struct seen seen = {0};
         for (int count = 0; count < 50 && next(stream, &record); count++)
             see(&seen, &record);

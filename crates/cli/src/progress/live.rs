@@ -1,4 +1,4 @@
-//! Progress of work that waits for other programs: a thread draws the lines while the work runs.
+//! Progress of work that waits for other programs. A thread draws the lines while the work runs.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -61,8 +61,8 @@ fn is_foreground() -> bool {
 /// The recent rate of a count.
 #[derive(Debug)]
 pub(crate) struct Rate {
-    /// Samples of the count, each with its time since the start. All samples except the first are
-    /// from the last [`WINDOW`].
+    /// Samples of the count, each with its time since the start. The first sample can have any age.
+    /// All others are less than [`WINDOW`] older than the last.
     samples: VecDeque<(Duration, u64)>,
 }
 

@@ -25,9 +25,9 @@ use crate::{output, screen};
 /// Without --show, prints a summary that fits on a screen; its last line names the sections with
 /// more figures.
 ///
-/// The figures cover execution, jobs, preemptions, locks, interrupts and servers; time in states,
-/// transitions and ignored events; latency of messages, fill levels of queues and pools, and expiry
-/// of timers.
+/// The figures cover execution, jobs, preemptions, locks, interrupts and servers; states,
+/// transitions and ignored events of state machines; latency of messages, fill levels of queues and
+/// pools, and expiry of timers.
 ///
 /// Figures depend on what the system records: figures of jobs need releases and completions, and
 /// figures of waits for mutexes need the scheduler's choices. The figures do not include times in
@@ -100,7 +100,7 @@ pub(crate) struct Analyze {
     #[arg(long, value_name = "TASK=TIME", value_parser = task_time)]
     deadline: Vec<(String, u64)>,
 
-    /// Count as unknown the time in which tracing was stopped or filtered
+    /// Treat the time during which tracing was stopped or filtered as unknown
     #[arg(long)]
     holes: bool,
 

@@ -39,8 +39,7 @@ pub(super) fn files(
             return Err(Failure::usage(message));
         }
         print_to(input, out).map_err(|error| Failure::reading(error, output))?;
-        // Read the trace a second time, which reports damage in the same way as for every other
-        // output.
+        // Read the trace a second time, to report damage in the same way as for every other output.
         Ok(input.read(&mut Nothing)?)
     })
 }

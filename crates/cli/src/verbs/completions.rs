@@ -24,8 +24,8 @@ impl Completions {
     }
 }
 
-/// Changes the script: options that accept the name of a shipped template also complete file names.
-/// `clap_complete` completes either the values that an option suggests, or files.
+/// Changes the script so that options that accept the name of a shipped template also complete file
+/// names. `clap_complete` completes either the values that an option suggests, or files.
 fn with_files(script: String, shell: Shell) -> String {
     let names = shipped::NAMES.join(" ");
     match shell {

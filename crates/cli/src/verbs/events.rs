@@ -102,7 +102,8 @@ impl Events {
             "inline" | "none" => return Ok(self.write(&lines, None)),
             path => Path::new(path),
         };
-        // Two writers of one file would overwrite each other. `-` is the output of the events.
+        // Two writers of one file would overwrite each other's output. Standard output is for
+        // events only.
         if self.output.as_deref() == Some(path) || path == Path::new("-") {
             let message =
                 "--losses: expected inline, none, or a file other than that of the events";
@@ -198,7 +199,7 @@ struct Lines {
     times: Option<TimeForm>,
 }
 
-/// Reads an input to find the names of its arguments.
+/// Reads an input to find the names of the arguments in its events.
 fn argument_names(input: &mut Input, selection: &Selection) -> Result<Vec<String>, Failure> {
     if input.is_stream() {
         let message = "--columns: args.* needs a file, because it is read twice; name the \

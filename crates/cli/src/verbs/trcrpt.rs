@@ -79,7 +79,7 @@ pub(crate) struct Trcrpt {
     #[arg(short = 'v')]
     verbose: bool,
 
-    /// Add columns for program names and system calls: exec, pid and svc on
+    /// Add the columns exec, pid and svc: program names, process ids and system calls
     #[arg(short = 'x')]
     calls: bool,
 

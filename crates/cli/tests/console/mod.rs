@@ -2,8 +2,9 @@
 //!
 //! In a block `console`, a line that begins with `$ ` is a command. The shell runs it in a folder.
 //! The lines up to the next command are its output on both streams. A line `...` matches any lines,
-//! and `[..]` matches any text within a line. If the info string of a block has a second word, the
-//! block is a file of that name, for the commands after it.
+//! and `[..]` matches any text within a line. A block `text`, `yaml` or `sql` with a second word in
+//! its info string is a file. The second word is the name of the file, and later commands can read
+//! it.
 
 use std::fs;
 use std::path::Path;

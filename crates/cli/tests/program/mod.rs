@@ -10,7 +10,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Returns the program in a folder, without an input.
+/// Returns a command that runs the program in a folder, without an input.
 pub(crate) fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
     command.current_dir(folder).stdin(Stdio::null());

@@ -1,6 +1,6 @@
-//! Tests `tracewell record`. It saves the recorded events however the program ends, and returns the
-//! program's exit status. `files` tests the files that recordings
-//! leave, including those of recordings that fail.
+//! Tests `tracewell record`. No matter how the program ends, the command saves the recorded events
+//! and returns the program's exit status. `files` tests the files that recordings leave, including
+//! those of recordings that fail.
 #![cfg(target_os = "linux")]
 
 mod files;
@@ -83,8 +83,8 @@ fn traced_program() {
     }
 }
 
-/// Adds the arguments and variables of the traced program to a command: the program itself, or
-/// `tracewell record`.
+/// Adds the arguments and variables of the traced program to a command, which runs either the
+/// program itself or `tracewell record`.
 fn traced(program: &mut Command, wanted: &str) {
     program.args(["--exact", "traced_program", "--nocapture", "--quiet", "--test-threads=1"]);
     program.env(DIRECTORY_VARIABLE, registry());
@@ -178,7 +178,7 @@ fn record(folder: &Path, wanted: &str, options: &[&str]) -> Output {
     command.env(VARIABLE, wanted).output().unwrap()
 }
 
-/// `tracewell record` in a folder.
+/// Returns a command that runs `tracewell record` in a folder.
 fn recorder(folder: &Path, options: &[&str]) -> Command {
     let mut command = tracewell();
     command.current_dir(folder).arg("record").args(options);
@@ -284,8 +284,8 @@ fn keys_of_processes_and_threads_fit_into_their_column() {
     }
 }
 
-/// Returns a command that records a shell script. It has its own process group, so signals of the
-/// terminal reach neither the recorder nor the script.
+/// Returns a command that records a shell script. The command runs in its own process group, so
+/// signals of the terminal reach neither the recorder nor the script.
 fn script(folder: &Path, script: &str) -> Command {
     let mut command = tracewell();
     command.current_dir(folder).args(["record", "--", "sh", "-c", script]).process_group(0);
@@ -305,7 +305,8 @@ fn in_time(child: &mut Child) -> Option<i32> {
     child.wait().unwrap().code()
 }
 
-/// The bits of the signals that are ignored, from a line of `/proc/PID/status`.
+/// Returns the ignored signals from a line of `/proc/PID/status`. The lowest bit stands for signal
+/// 1.
 fn ignored_signals(line: &str) -> u64 {
     u64::from_str_radix(line.strip_prefix("SigIgn:").unwrap().trim(), 16).unwrap()
 }

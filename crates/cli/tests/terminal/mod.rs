@@ -7,7 +7,8 @@ use std::process::{Child, Command, Stdio};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// The program, for a terminal of a known kind, without variables that change its output.
+/// Returns a command that runs the program with `TERM=xterm`. Removes the variables that would
+/// change its output.
 pub(crate) fn tracewell(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
     command.args(arguments);

@@ -77,8 +77,8 @@ impl Model {
             time = entry.time_ns;
             match entry.kind {
                 ArrivalKind::Bytes => {
-                    // The position of the entry must be correct, because the bytes of the file are
-                    // read there.
+                    // If the position in the entry is wrong, these bytes differ from the received
+                    // bytes.
                     let bytes = &file[at as usize..][..entry.bytes as usize];
                     walk.take(bytes, &self.received);
                 }
@@ -97,8 +97,8 @@ impl Model {
         assert_eq!((self.shown.position, self.shown.skipped), (self.received.len(), dropped));
     }
 
-    /// Checks that the view of a stream without gaps has the same events as the stream decoded as a
-    /// whole, and that the view of a stream with gaps has losses.
+    /// Checks the events and losses that the view counted. If the view missed bytes, there must be
+    /// losses. Otherwise, the counts must equal those of a decoder that reads all bytes at once.
     pub(super) fn check_decoded(&self, settings: &Settings, shown: &Shown, counts: (u64, u64)) {
         // If there is no trace, either no format was recognised, or all bytes were dropped.
         let Some(trace) = shown.trace.as_ref().filter(|_| !shown.refused) else { return };

@@ -1,5 +1,5 @@
-//! Timestamps: reads the processor's counter and converts it to `CLOCK_REALTIME` when an event is
-//! recorded.
+//! Makes the timestamps of events: reads the processor's counter and converts it to
+//! `CLOCK_REALTIME`.
 //!
 //! A reading of the system clock takes twice as long as a reading of the counter, because the
 //! processor first completes all earlier instructions. So each thread compares the two clocks every
@@ -23,7 +23,8 @@ use crate::sys;
 /// Maximum time in nanoseconds before a thread must renew its comparison.
 const MAX_PERIOD: u64 = 2_000_000;
 const MIN_PERIOD: u64 = MAX_PERIOD >> 8;
-/// Maximum error, in nanoseconds, of the time that an accurate comparison predicts.
+/// Maximum error, in nanoseconds, of a predicted time. If the error is larger, the thread compares
+/// the clocks more often.
 const TOLERANCE: u64 = 500;
 /// Minimum and maximum duration of a rate measurement, in nanoseconds.
 const MEASURED: std::ops::Range<u64> = 100_000_000..1_000_000_000;
@@ -129,7 +130,7 @@ impl Comparison {
         self.counter.set(counter);
         self.time.set(time);
         self.tick.set(tick);
-        // `tick` is the number of nanoseconds per count, times 2^32. So the quotient is in counts.
+        // `tick` is the number of nanoseconds per tick, times 2^32. So the quotient is in ticks.
         self.good_for.set((self.period.get() << 32) / tick);
         Some(time)
     }

@@ -40,8 +40,8 @@ impl Machine {
         Reading { before, time, after: self.counter.get() }
     }
 
-    /// Returns the timestamp of an event recorded now. If this requires a comparison, `lost(N)`
-    /// returns the delays during reading number N of that comparison.
+    /// Returns the timestamp of an event recorded now. If this requires a comparison, its reading
+    /// number N has the delays that `lost(N)` returns.
     fn stamp(&self, comparison: &Comparison, lost: impl Fn(u32) -> [u64; 2]) -> Option<u64> {
         comparison.predict(self.counter.get()).or_else(|| {
             let mut tries = 0..;
@@ -94,7 +94,7 @@ fn an_interrupted_comparison_is_not_used() {
     machine.pass(MAX_PERIOD);
     assert_eq!(machine.stamp(&comparison, |_| [40_000, 0]), None);
     assert_eq!(machine.stamp(&comparison, |_| [0, 40_000]), None);
-    // A comparison is used as soon as one of its readings was not interrupted.
+    // One reading without an interruption is enough for a comparison.
     let last_is_good = |number| if number == READINGS - 1 { [0, 0] } else { [40_000, 0] };
     assert!(machine.stamp(&comparison, last_is_good).is_some());
     machine.pass(1000);
@@ -165,7 +165,7 @@ fn a_rate_that_is_a_little_off_is_measured() {
 
 #[test]
 fn a_clock_that_drifts_is_compared_more_often() {
-    // A change of 10 %, which is too large for a new rate.
+    // A change of 10 % is too large to be accepted as a new rate.
     for gained in [200, -200] {
         let (machine, comparison) = (Machine::new(), Comparison::new());
         let error = drift(&machine, &comparison, 10_000, gained);
@@ -190,6 +190,6 @@ fn stamps_are_between_readings_of_the_clock() {
         let after = sys::realtime();
         (before - SPARE..=after + SPARE).contains(&stamp)
     };
-    // The clock may be set during the test, but not in every attempt.
+    // Another program may set the clock during an attempt, so try ten times.
     assert!((0..10).any(|_| (0..20_000).all(|_| is_between())));
 }

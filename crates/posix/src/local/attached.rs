@@ -24,15 +24,15 @@ pub(crate) struct AttachedStream {
     pub(crate) header: ObjectHeader,
     /// Length of the stream's memory in words.
     total: usize,
-    /// True if the kernel refuses to run memory barriers in this process for a reader, so that this
-    /// process must execute its own fences.
+    /// True if readers cannot make the kernel execute memory barriers in this process. In that
+    /// case, this process executes its own fences.
     pub(crate) fences: bool,
     /// A key that no other attachment in this process or its parents has.
     pub(crate) key: u64,
-    /// 0 until the stream is added to the list [`RETIRED`], then the number of the next check of
-    /// threads. The stream is added only once.
+    /// 0 until the stream is added to the list [`RETIRED`], then the number of the first check in
+    /// [`unmap_retired`] that may unmap the stream. The stream is added only once.
     retired: AtomicU64,
-    /// The next stream in that list.
+    /// The next stream in [`RETIRED`].
     next: AtomicPtr<Self>,
 }
 
@@ -83,8 +83,8 @@ pub(super) fn retire(stream: NonNull<AttachedStream>) {
     // In the child of a fork, no other thread can unmap it.
     let value = unsafe { stream.as_ref() };
     sys::replace_after_page(stream.cast(), value.total);
-    // A fork may copy a process in which another thread, or an interrupted function, has already
-    // added the stream.
+    // In the child of a fork, the list may already contain the stream, because another thread of
+    // the parent or an interrupted function has added it.
     if value.retired.swap(CHECKS.load(SeqCst) + 1, AcqRel) == 0 {
         add_retired(stream);
     }

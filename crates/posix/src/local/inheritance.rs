@@ -1,5 +1,5 @@
-//! Finds, creates and removes the area of this process, including inherited streams and names, and
-//! preserves its content for child processes.
+//! Finds, creates and removes the area of this process, including inherited streams and names. Also
+//! saves the content of the area for child processes.
 //!
 //! A child process created by `fork` inherits the streams in its parent's area, which is still
 //! mapped in the child. A program that was started in another way reads its parent's area from the
@@ -48,8 +48,8 @@ pub(super) fn leave(local: &TracedProcess) {
 
 /// For child processes created by `fork`, saves the stream that is attached in a slot.
 ///
-/// If several threads change the slot at the same time, the thread that saves last sees the last
-/// change, so no detached stream remains saved.
+/// Saves again if another thread has changed the slot in the meantime, so that no detached stream
+/// remains saved.
 pub(super) fn leave_stream(slot: usize, attached: &AtomicPtr<AttachedStream>) {
     let mut stream = attached.load(SeqCst);
     loop {
@@ -65,8 +65,8 @@ pub(super) fn leave_stream(slot: usize, attached: &AtomicPtr<AttachedStream>) {
 type Words = &'static [AtomicU64];
 
 /// The page that all processes without an area share; null until this page is mapped. The page
-/// belongs to the user whose id the process had at the first call, even if the process changes its
-/// user id later.
+/// belongs to the effective user of the process at the time of mapping. The process keeps this page
+/// even if it changes its user id later.
 static ALL: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 
 /// A process's area, or its substitute.
@@ -132,7 +132,7 @@ fn own_area(
         Err(error) if sys::lacks_descriptors(error) => return Err(error),
         Err(_) => make_area(registry, own, make).ok_or(libc::ENOENT)??,
     };
-    // Open all files before the first is mapped, because mappings are never removed.
+    // Open all files before mapping the first one, because mappings are never removed.
     let mut nonce = [0];
     sys::read_words(area.as_fd(), at::NAMES, &mut nonce);
     let names = match registry.names(nonce[0]) {
@@ -193,8 +193,8 @@ fn inherited(
 ) -> [u64; SLOTS] {
     let mut slots = [0; SLOTS];
     for (number, to) in slots.iter_mut().enumerate() {
-        // The stream of a slot may have ended, and a new stream may have its number. The nonce
-        // shows this.
+        // The stream of a slot may have ended, and a new stream may have the same number. The new
+        // stream has another nonce.
         let nonce = slot(number);
         let stream = || {
             let reference = registry.reference(number as u32).ok()?;
@@ -287,7 +287,8 @@ extern "C" fn end() {
     let Ok(registry) = Registry::open(sys::user()) else { return };
     registry.remove_area(own);
     let slots = &local.area()[at::SLOTS..at::SLOTS + SLOTS];
-    // The names must survive if a controller can still read records with these ids.
+    // Keep the names if this process is traced: a controller may still read records that contain
+    // the ids of these names.
     let traced = slots.iter().any(|slot| slot.load(Relaxed) != 0);
     if let (Some(words), false) = (mapped(&local.names, NAMES_WORDS), traced) {
         registry.remove_names(words[names::NONCE].load(Relaxed));

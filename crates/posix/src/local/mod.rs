@@ -1,22 +1,22 @@
 //! The streams that trace this process. Its recorders use this module to find them.
 //!
 //! A private page contains pointers to the process's area and to the attached streams. It also
-//! contains the area's generation when the streams were last updated. A process without an area
-//! watches a page that all such processes of a user share. After a controller has created an area
-//! for one of these processes, it changes the shared page's generation. In a child process created
-//! by `fork`, the kernel fills the private page with zeros, so the child searches for its own area.
+//! contains the generation that the area had when the streams were last updated. A process without
+//! an area watches a page that all such processes of a user share. After a controller has created
+//! an area for one of these processes, it changes the shared page's generation. In a child process
+//! created by `fork`, the kernel fills the private page with zeros, so the child searches for its
+//! own area.
 //!
 //! Each stream has a private page, followed by its memory. When a stream ends, its memory is
 //! replaced with private zeros, because a thread or a signal handler may be recording at any time.
 //! The page and the zeros are unmapped when no thread can use them any more. A thread that uses
 //! attached streams holds a [`Using`].
 //!
-//! Threads and handlers may attach concurrently. Each maps the stream. An atomic exchange decides
-//! which mapping is used, and the other mappings are removed. So no thread waits.
+//! Threads and handlers may attach concurrently. Each of them maps the stream. An atomic exchange
+//! decides which mapping is used, and the other mappings are removed. So no thread waits.
 //!
 //! `attached` maps streams. `slots` is the set of slots with a stream. `inheritance` finds or
-//! creates the area, including the area of a process that was forked or started by a traced
-//! process.
+//! creates the area, including the streams and names that this process inherits from its parent.
 //!
 //! Unsafe: mapped pages become references.
 #![allow(unsafe_code)]
@@ -69,7 +69,8 @@ const _: () = assert!(size_of::<TracedProcess>() <= sys::PAGE);
 
 static LOCAL: AtomicPtr<TracedProcess> = AtomicPtr::new(ptr::null_mut());
 
-/// Runs when the program starts or the library is loaded, so signal handlers need not do this work.
+/// Calls `begin` when the program starts or the library is loaded. `begin` reads the environment,
+/// which is not safe in a signal handler.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;
@@ -282,15 +283,15 @@ impl TracedProcess {
                 Err(error) if sys::lacks_descriptors(*error) => return,
                 Err(_) => None,
             };
-            // Any process that sweeps the registry removes the streams of dead controllers from the
-            // registry.
+            // The registry may no longer contain an attached stream: any process that sweeps the
+            // registry removes the streams of dead controllers.
             let announced = |registry: &Registry| {
                 let found = registry.reference(slot as u32);
                 found.map_or_else(sys::lacks_descriptors, |reference| reference.nonce == nonce)
             };
             if known == nonce && registry.is_none_or(announced) {
-                // The thread that attached the stream may not have inserted the slot yet. That
-                // thread may even be the one that this signal handler interrupts.
+                // The thread that attached the stream may not have inserted the slot yet. If this
+                // code runs in a signal handler, the handler may have interrupted that thread.
                 self.attached.insert(slot);
                 continue;
             }
@@ -405,7 +406,7 @@ mod tests {
         controller.stream().start();
         record(UNNAMED, b"attaches the stream", false, 0);
         // A handler finds this state if it interrupts a thread that has mapped and stored the
-        // stream but has not yet inserted its slot.
+        // stream, but has not inserted the stream's slot yet.
         let local = page().unwrap();
         local.attached.clear();
         local.seen.store(0, Relaxed);

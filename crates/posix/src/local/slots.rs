@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use tracewell_wire::posix::area::SLOTS;
 
-/// Number of slots in a word; its other bits count insertions.
+/// Number of slots in a word; the other bits of the word count insertions.
 const SLOTS_IN_WORD: usize = 32;
 /// The value that an insertion adds to its word.
 const INSERTION: u64 = 1 << SLOTS_IN_WORD;

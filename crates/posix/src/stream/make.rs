@@ -104,7 +104,7 @@ impl Stream {
         listed.or_else(|| self.unlisted().into_iter().find(|process| process.is_alive()))
     }
 
-    /// Returns the traced processes listed in areas, if the list of members is incomplete.
+    /// If the list of members is incomplete, returns the processes whose areas contain this stream.
     fn unlisted(&self) -> Vec<Process> {
         if self.word(at::UNLISTED).load(Acquire) == 0 {
             return Vec::new();
@@ -215,8 +215,8 @@ fn make_memory(
     } else {
         sys::sealed_memory(words as u64 * 8).map_err(|_| Error(libc::ENOMEM))?
     };
-    // Reserve memory for the promised space and for some packets of threads, so that it is
-    // available later.
+    // Reserve memory for the stream size in the attributes and for up to four more packets, so that
+    // this memory is available later.
     let promised = geometry.packet((geometry.closed as usize + 4).min(geometry.packets as usize));
     sys::reserve(object.as_fd(), promised as u64 * 8).map_err(|_| Error(libc::ENOMEM))?;
     Ok(object)

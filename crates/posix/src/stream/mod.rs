@@ -263,7 +263,7 @@ impl ControllerState {
         self.suspensions.push_back((from, u64::MAX));
     }
 
-    /// Returns true if a record of a user event was stored after the stream had been stopped.
+    /// Returns true if `record` is a user event that was recorded while the stream was suspended.
     fn was_suspended(&mut self, record: &Record) -> bool {
         while self.suspensions.front().is_some_and(|span| span.1 <= record.stamp) {
             self.suspensions.pop_front();

@@ -37,8 +37,8 @@ pub enum FilterChange {
     Remove,
 }
 
-/// Maximum number of dropped records and restarts during the search for one record. After that, the
-/// stream is treated as empty, so that a malicious process cannot keep a reader busy.
+/// Maximum number of dropped records and restarts during the search for one record. After this
+/// number, the stream is treated as empty, so that a malicious process cannot keep a reader busy.
 const MAX_RESTARTS: usize = 1 << 20;
 
 /// Minimum time in nanoseconds between a system event and the user events before and after it. A
@@ -103,7 +103,7 @@ impl Stream {
         self.settle(&mut inner);
     }
 
-    /// Returns true if the stream must remain suspended while its log is full.
+    /// Returns true if the stream has a log whose policy suspends the stream when the log is full.
     fn log_stops(&self) -> bool {
         self.attributes.log_policy == wire::LogPolicy::UntilFull && self.has_log()
     }
@@ -134,8 +134,8 @@ impl Stream {
         let stopped = self.word(at::STATE).compare_exchange(running, suspended, SeqCst, SeqCst);
         match stopped.map_err(State::of_code) {
             Ok(_) => {
-                // The clocks of threads differ slightly. The pause makes this record's timestamp
-                // later than those of all earlier events.
+                // The clocks of threads differ slightly. The wait in `apart` makes this record's
+                // timestamp later than the timestamps of all earlier events.
                 let stamp = apart(sys::realtime());
                 self.system(inner, wire::STOP, stamp, &0_i32.to_ne_bytes());
                 inner.suspend_from(stamp);

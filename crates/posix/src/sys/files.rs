@@ -95,8 +95,8 @@ pub(crate) fn facts(file: BorrowedFd<'_>) -> Result<Facts, Errno> {
     }
 }
 
-/// Returns EFBIG if this process may not create files of that size (`RLIMIT_FSIZE`). Exceeding the
-/// limit would raise SIGXFSZ, which terminates the program. Async-signal-safe.
+/// Returns EFBIG if this process may not create files of `bytes` bytes (`RLIMIT_FSIZE`). Exceeding
+/// the limit would raise SIGXFSZ, which terminates the program. Async-signal-safe.
 pub(crate) fn within_limit(bytes: u64) -> Result<(), Errno> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the call stores one structure at the given address.

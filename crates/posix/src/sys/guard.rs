@@ -1,10 +1,10 @@
 //! Keeps a controller alive if a file that it maps is truncated: words after the new end become
 //! zeros that only the controller sees, and the mapping reports the truncation.
 //!
-//! Accessing such a word raises SIGBUS, which would end the process. If the word belongs to a
-//! guarded mapping, the handler in this file replaces the missing pages with pages of zeros. It
-//! passes every other SIGBUS to the previous handler. A process without a guarded mapping does not
-//! install the handler.
+//! If the process accesses a word after the new end, the system raises SIGBUS, which would end the
+//! process. If the word belongs to a guarded mapping, the handler in this file replaces the missing
+//! pages with pages of zeros. It passes every other SIGBUS to the previous handler. A process
+//! without a guarded mapping does not install the handler.
 //!
 //! Unsafe: signal handlers are foreign functions.
 #![allow(unsafe_code)]
@@ -30,7 +30,8 @@ struct Slot {
     was_cut: AtomicBool,
 }
 
-/// Number of mappings that can be guarded at the same time: two for each of a user's streams.
+/// Number of mappings that can be guarded at the same time: twice the maximum number of streams of
+/// a user.
 const MAX_MAPPINGS: usize = 128;
 
 static SLOTS: [Slot; MAX_MAPPINGS] = [const {
@@ -81,10 +82,11 @@ fn install() -> Option<libc::sigaction> {
 }
 
 extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // As long as the previous handler is unknown, no mapping is guarded, and the instruction that
-    // failed is executed again.
+    // As long as the previous handler is unknown, no mapping is guarded. After this return, the
+    // processor executes the failed instruction again.
     let Some(Some(before)) = BEFORE.get() else { return };
-    // SAFETY: with SA_SIGINFO the system passes a valid pointer, and SIGBUS has an address.
+    // SAFETY: with SA_SIGINFO the system passes a valid pointer, and the information about a SIGBUS
+    // contains an address.
     let address = unsafe { (*info).si_addr() }.addr();
     let is_guarded = |slot: &&Slot| {
         let end = slot.end.load(Acquire);
@@ -103,9 +105,10 @@ fn put_zeros(address: usize, end: usize) -> bool {
     let start = address - address % PAGE;
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
-    // SAFETY: the pages up to the end of the mapping are guarded: the slot is freed before they are
-    // unmapped. They contain only atomic words, for which any value is valid. No data is lost,
-    // because these pages are after the end of the file. `mmap` may be called in a signal handler.
+    // SAFETY: the pages up to `end` are still mapped, because a guarded mapping frees its slot
+    // before it unmaps its pages. They contain only atomic words, for which any value is valid. No
+    // data is lost, because these pages are after the end of the file. `mmap` may be called in a
+    // signal handler.
     let zeros = unsafe {
         libc::mmap(ptr::with_exposed_provenance_mut(start), end - start, access, flags, -1, 0)
     };

@@ -55,8 +55,8 @@ pub(crate) fn map_after_page(file: BorrowedFd<'_>, words: usize) -> Option<NonNu
     Some(start)
 }
 
-/// Replaces the words after a page with private memory that contains only zeros. A thread can
-/// still store words there: no other process sees them. Async-signal-safe.
+/// Replaces the words after a page with private memory that contains only zeros. If a thread still
+/// stores words there, no other process sees them. Async-signal-safe.
 pub(crate) fn replace_after_page(start: NonNull<u8>, words: usize) {
     // SAFETY: see `map_after_page`.
     let after = unsafe { start.add(PAGE) };

@@ -1,5 +1,5 @@
 //! Linux system calls: identity, liveness, time. `files`, `memory` and `waiting` contain the other
-//! calls, and `guard` a signal handler.
+//! calls. `guard` contains a signal handler.
 //!
 //! Unsafe: system calls are foreign functions. A function marked async-signal-safe allocates
 //! nothing and takes no lock.
@@ -36,8 +36,8 @@ fn checked(result: libc::c_int) -> Result<libc::c_int, Errno> {
     if result < 0 { Err(errno()) } else { Ok(result) }
 }
 
-/// Returns true if a file cannot be opened because this process or the machine has too many open
-/// files. The process may close some of them later.
+/// Returns true if `error` means that this process or the machine has too many open files. The
+/// process may close some of them later.
 pub(crate) fn lacks_descriptors(error: Errno) -> bool {
     matches!(error, libc::EMFILE | libc::ENFILE)
 }
@@ -48,7 +48,7 @@ pub(crate) fn process() -> u32 {
     unsafe { libc::getpid() as u32 }
 }
 
-/// Returns the kernel's thread id of the caller. Async-signal-safe.
+/// Returns the id of the calling thread in the kernel. Async-signal-safe.
 pub(crate) fn thread() -> u32 {
     // SAFETY: as above.
     unsafe { libc::syscall(libc::SYS_gettid) as u32 }
@@ -74,7 +74,7 @@ pub(crate) fn is_privileged_program() -> bool {
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Returns true unless a thread is known to have ended. Async-signal-safe.
+/// Returns false if a thread is known to have ended, otherwise true. Async-signal-safe.
 pub(crate) fn is_alive(process: u32, thread: u32) -> bool {
     keeping_errno(|| {
         // SAFETY: signal 0 is never delivered; the call only checks for existence.
@@ -134,7 +134,8 @@ pub(crate) fn nonce() -> u64 {
     drawn | 1
 }
 
-/// Registers functions to run before every later fork and, after it, in the child process.
+/// Registers two functions: `before` runs before every later fork, and `child` runs in the child
+/// process after the fork.
 pub(crate) fn at_fork(before: extern "C" fn(), child: extern "C" fn()) {
     // SAFETY: the functions are part of this program and take no arguments.
     unsafe { libc::pthread_atfork(Some(before), None, Some(child)) };

@@ -61,8 +61,8 @@ pub(crate) fn outwait_stores() {
     std::thread::sleep(STORE_DELAY);
 }
 
-/// Runs `work` with all signals blocked except SIGBUS, which the handler of guarded mappings needs;
-/// threads that `work` creates inherit this.
+/// Runs `work` with all signals blocked except SIGBUS, which the handler of guarded mappings needs.
+/// The same signals are blocked in threads that `work` creates.
 pub(crate) fn without_signals<R>(work: impl FnOnce() -> R) -> R {
     // SAFETY: signal sets are plain memory, which the calls fill and read.
     unsafe {

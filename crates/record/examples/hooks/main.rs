@@ -4,9 +4,9 @@
 //! cargo run -p tracewell-record --example hooks -- examples/hooks.twx
 //! ```
 //!
-//! It writes three files. The base file `hooks.twx` contains the heading, the time conversion,
-//! TRACE ON and TRACE OFF. `hooks.twx-0` and `hooks.twx-1` contain the events of the two CPUs. The
-//! simulation is deterministic: it writes the same bytes on every machine.
+//! The example writes three files. The base file `hooks.twx` contains the heading, the time
+//! conversion, TRACE ON and TRACE OFF. `hooks.twx-0` and `hooks.twx-1` contain the events of the
+//! two CPUs. The simulation is deterministic: it writes the same bytes on every machine.
 //!
 //! # The hooks, and their data words
 //!
@@ -21,7 +21,7 @@
 //! | 002 | TRACE OFF | 64-bit | D1 channel |
 //! | 003 | heading | 64-bit generic | D1 seconds since 1970; data: six texts, see below |
 //! | 006 | entries missed | 64-bit | D1 number of losses since the start, D2 number of entries lost here |
-//! | 00A | time conversion | 64-bit generic | HD 25C; data: multiplier, divisor, 2 (8 bytes each) |
+//! | 00A | time conversion | 64-bit generic | HD 25C; data: multiplier, divisor, constant 2 (8 bytes each) |
 //! | 101 | system call | as the program | D1 number of the call, see below |
 //! | 104 | return from a system call | as the program | D1 number of the call, D2 result |
 //! | 106 | dispatch | 32-bit trchkgt | D1 thread that runs now, D2 its process |

@@ -33,7 +33,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the path of the file to write, and the run. Returns `None` if an argument is not valid.
+/// Returns the path of the file to write, and the parameters of the run. Returns `None` if an
+/// argument is not valid.
 fn arguments(mut arguments: impl Iterator<Item = String>) -> Option<(String, Run)> {
     let path = arguments.next()?;
     let mut run = simulation::example();

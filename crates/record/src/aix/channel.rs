@@ -155,7 +155,7 @@ impl<'m> Channel<'m> {
         }
         pair.turn();
         if log_is_full {
-            // In a circular log, this buffer goes to the beginning of the log.
+            // In a circular log, the caller writes this buffer to the beginning of the log.
             pair.filling().starts_over = true;
             self.log_used = self.header_length;
             self.counts.log_wraps += 1;
@@ -183,7 +183,8 @@ impl<'m> Channel<'m> {
         }
     }
 
-    /// Stores an entry of the trace itself in the bytes reserved for it.
+    /// Stores one of the trace's own entries, which can use the bytes reserved at the end of a
+    /// buffer.
     fn take(&mut self, moment: Moment, record: &Record<'_>) {
         let Ok(length) = record.length() else { return };
         let size = Frame::size(length);
@@ -240,8 +241,8 @@ impl<'m> Channel<'m> {
             Store::Alternate(pair) => {
                 pair.waiting(stopped).map(|buffer| (buffer.filled(), buffer.starts_over))?
             }
-            // Until the channel stops, it can still extend a single buffer and overwrite entries of
-            // a ring.
+            // Until the channel stops, a single buffer can still grow, and a ring can still
+            // overwrite its entries.
             Store::Single(buffer) => {
                 (stopped && !buffer.filled().is_empty()).then(|| (buffer.filled(), false))?
             }

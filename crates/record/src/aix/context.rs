@@ -4,8 +4,8 @@ use tracewell_wire::aix::{Env, FrameHeader};
 
 /// CPU, thread and process of the caller.
 ///
-/// The AIX calls have no such argument, because the kernel knows these values. For this recorder,
-/// the caller must supply these values.
+/// The AIX calls have no arguments for these values, because the kernel knows them. The callers of
+/// this recorder must supply them.
 ///
 /// ```
 /// use tracewell_record::aix::Context;

@@ -2,10 +2,10 @@
 //!
 //! The AIX documentation defines the initial events, channel numbers and results. It also states
 //! that the two flags of `trcstop` are mutually exclusive, and that a buffer is at most half as
-//! large as the log (in single mode, at most as large as the log). The effect of the two flags is
-//! described from memory and unverified. Two points are our decision: a start uses the first free
-//! generic channel, and in alternate mode the rule about the log size applies to *one* of the two
-//! buffers. Comments below mark our other decisions.
+//! large as the log (in single mode, at most as large as the log). We know the effect of these
+//! flags only from memory, and have not verified it. Two points are our decision: a start uses the
+//! first free generic channel, and in alternate mode the rule about the log size applies to *one*
+//! of the two buffers. Comments below mark our other decisions.
 
 use tracewell_wire::aix::{Entry, Frame, TimeConversion, ids};
 
@@ -119,13 +119,13 @@ fn check_log_size(options: &Options<'_>, length: usize, header: usize) -> Result
 impl<'m, C: Clock> Trace<'m, C> {
     /// Creates a trace facility with no channel started.
     ///
-    /// The clock can wrap. The trace unwraps ticks correctly if it reads the clock at least once
-    /// per period. Every recorded event reads the clock.
+    /// The clock can wrap. The trace unwraps ticks correctly if less than one period of the clock
+    /// passes between two readings. Every recorded event reads the clock.
     pub fn new(clock: C, machine: Machine<'m>) -> Self {
         Self { ticks: Ticks::new(clock), machine, channels: Default::default() }
     }
 
-    /// Returns the clock, for example to set it.
+    /// Returns the clock, so that the caller can set it, for example.
     pub fn clock(&mut self) -> &mut C {
         &mut self.ticks.clock
     }
@@ -237,7 +237,7 @@ impl<'m, C: Clock> Trace<'m, C> {
     }
 
     /// Stops a channel permanently, with a TRACE OFF event if the channel was on. The caller can
-    /// still drain its buffers. After that, [`Trace::finish`] returns the memory.
+    /// still drain the channel's buffers. After that, [`Trace::finish`] returns the memory.
     ///
     /// `channel` can include one flag. With [`DISCARDBUFS`], the call discards and counts the
     /// entries that are not drained yet. With [`SERIAL`], the call completes only after all data
@@ -267,7 +267,7 @@ impl<'m, C: Clock> Trace<'m, C> {
         }
     }
 
-    /// Ends a stopped channel with drained buffers, and returns its memory.
+    /// Ends a stopped channel whose buffers are drained, and returns its memory.
     ///
     /// # Errors
     /// [`ControlError::NotStarted`], [`ControlError::Running`], [`ControlError::Draining`].

@@ -60,8 +60,8 @@ impl<C: Clock> Trace<'_, C> {
     /// Records a 32-bit event with up to five words (`TRCHKL0` to `TRCHKL5`). The type in `hkwd` is
     /// overwritten.
     ///
-    /// Adds zeros to two, three or four words, so that the entry has five words: the type contains
-    /// no count.
+    /// The type can only express that an entry has 0, 1 or 5 words. So an entry with two, three or
+    /// four words is filled with zeros up to five.
     ///
     /// ```
     /// use tracewell_record::aix::{Context, Machine, Options, Outcome, Trace};
@@ -125,8 +125,8 @@ impl<C: Clock> Trace<'_, C> {
         self.insert(context, channel, &Record::Generic { hook, word, data }, hook)
     }
 
-    /// Stores an entry if the channel is on and the channel's event list includes the entry. Reads
-    /// the clock only in that case.
+    /// Stores an entry if the channel is on and its event list selects the hook id. Reads the clock
+    /// only in that case.
     #[inline]
     fn insert(
         &mut self,

@@ -2,8 +2,8 @@
 //!
 //! Flags in brackets are flags of AIX's `trace` command. The AIX documentation defines the flag
 //! syntax, the three modes and the lists. Two facts are from memory and unverified: the flag `-s`,
-//! and that a base log accompanies the logs of single CPUs. We decided which entries only the base
-//! log contains.
+//! and that a base log accompanies the logs of single CPUs. The choice of entries that only the
+//! base log contains is our decision.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Env, HookId, TimeConversion};
@@ -143,7 +143,7 @@ pub struct Options<'m> {
     pub events: EventList<'m>,
     /// Maximum length of the log in bytes, including the file header (`-L`); `None` for no limit.
     pub log_size: Option<u64>,
-    /// Policy for a log that reaches this limit. Used only in [`Mode::Alternate`].
+    /// Policy for a log that reaches [`Options::log_size`]. Used only in [`Mode::Alternate`].
     pub log_full: LogFull,
     /// True if the log belongs to one CPU and accompanies a base log (`-C`). Only the base log
     /// contains the heading, the time conversion, and TRACE ON and OFF.

@@ -47,8 +47,8 @@ impl Ring {
         (length & !7).saturating_sub(FIRST)
     }
 
-    /// Reserves `size` bytes for a frame and returns their offset. Overwrites at most 2 * `size`
-    /// bytes.
+    /// Reserves `size` bytes for a frame and returns their offset. Discards at most 2 * `size`
+    /// bytes of older frames, plus one frame.
     pub(super) fn reserve(&mut self, memory: &[u8], size: usize) -> Option<usize> {
         if size > self.end - FIRST {
             return None;

@@ -87,7 +87,7 @@ pub enum StartError {
         /// Minimum length of the log in bytes.
         needed: u64,
     },
-    /// The machine's and the command's strings do not fit into an entry.
+    /// The strings that describe the machine and the command do not fit into an entry.
     TextsTooLong,
 }
 

@@ -1,9 +1,9 @@
 //! Clocks: the sources of timestamps.
 //!
-//! A recorder reads its clock once per event and stores the reading. The recorder does not compare
-//! or convert readings, and does not wait for the clock. Dialects that need only this trait do not
-//! record the unit of a tick or the direction of the clock, so the user of the trace must know
-//! both.
+//! A recorder reads its clock once per event and never waits for the clock. The recorders for
+//! ThreadX and RKH store the reading, or its low bits. The recorders for AIX and S.Ha.R.K. also
+//! count the wraps of the clock, and store 64-bit timestamps. Some dialects record neither the unit
+//! of a tick nor the direction of the clock. The user of such a trace must know both.
 
 #[cfg(all(feature = "std", target_os = "linux"))]
 pub mod counter;
@@ -26,8 +26,8 @@ pub trait Clock {
     /// Returns the current tick. Bits outside [`Clock::valid_mask`] are undefined.
     fn ticks(&mut self) -> u64;
 
-    /// Returns the mask of valid bits in a tick, normally `2^n - 1`. Recorders read it once, when
-    /// tracing is enabled.
+    /// Returns the mask of valid bits in a tick, normally `2^n - 1`. Recorders read the mask only
+    /// once, when the trace is created or enabled.
     fn valid_mask(&self) -> u64 {
         0xFFFF_FFFF
     }

@@ -4,7 +4,7 @@
 //! A writer **owns** a packet while its owner number is in the packet's header. As long as there
 //! are enough packets, each thread owns a packet **exclusively** from one event to the next, and
 //! stores records in it without locked instructions. Once [`SHARE_NEW_FROM`] packets are open, new
-//! threads **share** packets. For each record, a thread takes an unowned packet with an atomic
+//! threads **share** packets. For each record, such a thread takes an unowned packet with an atomic
 //! exchange, and then gives it back. So idle threads own at most [`SHARE_NEW_FROM`] packets, and no
 //! thread delays another, because a thread skips packets that have an owner. If a thread dies while
 //! it stores a record, one packet is blocked. The packet stays blocked until another thread needs a
@@ -166,7 +166,8 @@ impl Pool<'_> {
     fn resume(&self, packet: usize, opened: u64, claim: &Claim<'_>) -> bool {
         let (words, order) = split(self.head(packet, head::COMMITTED).load(Ordering::Acquire));
         let last = self.head(packet, head::LAST).load(Ordering::Relaxed);
-        // If the count is from an earlier opening, no record has been stored since this opening.
+        // If the count is from an earlier opening, the packet has been opened again and contains no
+        // record yet.
         let (words, last) = if order == opened as u32 { (words, last) } else { (0, 0) };
         claim.cursor.enter(&self.geometry(), packet, opened, words, last);
         if claim.cursor.has_room(claim.words) && not_before(claim.stamp, last) >= last {

@@ -76,8 +76,8 @@ pub struct Cursor {
     opened: Cell<u64>,
     /// Timestamp of the last record in the packet. The next record must not be earlier.
     pub(super) last: Cell<u64>,
-    /// The packet that was shared last, with the order number that it got when it was opened; 0 if
-    /// the last record went into an exclusive packet.
+    /// The packet that was last used as a shared packet, and the order number that it got when it
+    /// was opened. Both are 0 if the last record went into an exclusive packet.
     pub(super) shared: Cell<(u32, u64)>,
     /// Index, plus 1, of the packet that this writer owns or may own; 0 if there is none.
     held: Cell<u32>,
@@ -129,7 +129,7 @@ impl Cursor {
     }
 
     /// Moves the cursor to a packet. The next record follows the first `used` words of the packet.
-    /// `last` is the timestamp of its last record.
+    /// `last` is the timestamp of the packet's last record.
     pub(super) fn enter(
         &self,
         geometry: &Geometry,
@@ -162,8 +162,8 @@ impl Cursor {
         self.next.get() + words <= self.end.get()
     }
 
-    /// Returns the packet that was shared last, with the order number that it got when it was
-    /// opened.
+    /// Returns the packet that was last used as a shared packet, and the order number that it got
+    /// when it was opened.
     pub(super) fn shared(&self) -> Option<(usize, u64)> {
         let (packet, opened) = self.shared.get();
         (opened != 0).then_some((packet as usize, opened))

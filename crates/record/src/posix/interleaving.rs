@@ -1,8 +1,9 @@
-//! Tests the order of events if writers store records while the reader examines the packets.
+//! Tests the order of events that writers store while a reader examines the packets.
 //!
-//! A reader on another processor meets such a moment once in millions of passes. Here a test
-//! interrupts the pass itself: before the reader examines a packet, writers run on the same thread,
-//! in an order that can be repeated. `model` checks the orders of single loads and stores.
+//! If the reader runs on another processor, this happens only once in millions of passes. So the
+//! tests interrupt the pass themselves: before the reader examines a packet, writers run on the
+//! same thread, in an order that can be repeated. `model` checks the orders of single loads and
+//! stores.
 
 use std::boxed::Box;
 use std::cell::{Cell, RefCell};

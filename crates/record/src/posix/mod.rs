@@ -1,13 +1,13 @@
 //! POSIX trace streams: many threads and processes store records in one memory area, and a reader
 //! removes them in timestamp order.
 //!
-//! The standard requires properties of a whole stream that a ring per thread cannot provide. The
-//! size limit applies to the records of all threads together. The stream discards the oldest
-//! records first, whichever thread recorded them. A reader gets the records of all threads in one
-//! common order. So threads get **packets** from a common pool. A packet has one writer at a time.
-//! Recording an event takes a few plain stores and one release store of the packet's fill level. No
-//! thread ever waits. If a thread stops or dies while it stores a record, that record never becomes
-//! visible, and other threads skip the packet.
+//! The standard requires three properties of the whole stream. A design with a separate ring for
+//! each thread cannot provide them. The size limit applies to the records of all threads together.
+//! The stream discards the oldest records first, whichever thread recorded them. A reader gets the
+//! records of all threads in one common order. So threads get **packets** from a common pool. A
+//! packet has one writer at a time. Recording an event takes a few plain stores and one release
+//! store of the packet's fill level. No thread ever waits. If a thread stops or dies while it
+//! stores a record, that record never becomes visible, and other threads skip the packet.
 //!
 //! Some threads keep a packet for themselves between events. If there are many threads, the others
 //! share packets: each takes a packet for one record and gives it back. So a stream supports any
@@ -22,7 +22,7 @@
 //! |---|---|
 //! | `pool` | the memory and the packet headers; the table of memory orderings |
 //! | `cursor` | the write position of a thread in a packet; stores a record there |
-//! | `claim` | how writers get and close packets: exclusive, shared, displaced, inherited |
+//! | `claim` | how writers get packets (exclusive, shared, displaced or inherited) and close them |
 //! | `writer` | stores a record, in a new packet if necessary |
 //! | `interruption` | lets a test run writers between two packets of a reader's pass |
 //! | `reader` | removes records in timestamp order |

@@ -235,7 +235,8 @@ fn writers_that_share_a_packet_lose_nothing() {
     check(|| {
         let words = memory(3);
         let writing = pool(&words, 3, 3, StreamPolicy::UntilFull);
-        // Owns the first packet. The second packet is shared, and is full after one more record.
+        // Writer 3 owns the first packet. Writer 4 shares the second packet, which is full after
+        // one more record.
         push(&Cursor::new(), &writing, 3, 0).unwrap();
         push(&Cursor::new(), &writing, 4, 1).unwrap();
         let other = Arc::clone(&words);

@@ -4,21 +4,24 @@
 //! |---|---|---|---|
 //! | packet words | owner | relaxed | reader, relaxed; trusted if the state is unchanged |
 //! | header: owner, from 0 | a writer, exchange | acquire (1) | writers |
-//! | header: owner, to 0 | the owner | release, after all it stored | writers |
+//! | header: owner, to 0 | the owner | release, after its other stores | writers |
 //! | header: owner, of a dead writer | a writer, exchange | acquire-release | writers |
 //! | header: committed | owner | release, after the record (2) | reader, next owner: acquire |
 //! | header: state, to open | owner | acquire-release exchange, release fence | reader (3) |
-//! | header: state, to closed | owner | release, after last and closed | writers, reader: acquire |
+//! | header: state, to closed | owner | release, after LAST and CLOSED | writers, reader: acquire |
 //! | header: state, to free | reader | release exchange, after its copy | writers, acquire |
 //! | order | a writer that opens or closes | acquire-release (4) | reader, acquire |
-//! | cutoff | reader | relaxed, then a fence, then its pass (5); release to 0 | writers (5) |
-//! | waiters, fences | reader | 1, sequentially consistent (7) | writers, relaxed (7) |
+//! | cutoff | reader | relaxed, then a fence (5) | writers (5) |
+//! | cutoff, to 0 | reader | release, after its pass | writers (5) |
+//! | waiters | reader, to 1; a writer, to 0 | sequentially consistent (7) | writers, relaxed (7) |
+//! | fences | reader, to 1 | sequentially consistent (7) | writers, relaxed (7) |
 //! | latest closed timestamp | a writer that closes | relaxed (6) | a writer that opens |
 //!
 //! 1. The new owner sees what the previous owner stored.
 //! 2. The word contains the order number that the packet got when it was opened, so it cannot be
 //!    mistaken for a count from an earlier use of the packet.
-//! 3. Acquire before the copy; after the copy, an acquire fence followed by a relaxed load.
+//! 3. The reader loads the state with acquire before its copy. After the copy, it executes an
+//!    acquire fence and loads the state again, relaxed.
 //! 4. A thread that sees the order number of an opened packet also sees that the opener's earlier
 //!    packets are closed. The reader loads the number before its pass.
 //! 5. The fence is sequentially consistent. A writer that moves to another packet executes such a
@@ -67,8 +70,8 @@ impl<'a> Pool<'a> {
     /// Creates a pool in the memory of a stream. Returns `None` if the memory is too small or the
     /// geometry is invalid.
     ///
-    /// Geometry and policy must come from the caller's own memory: no value that other processes
-    /// can change may determine where a writer writes.
+    /// Geometry and policy must come from the caller's own memory. Otherwise another process could
+    /// change where a writer writes.
     pub fn new(words: &'a [AtomicU64], geometry: Geometry, policy: StreamPolicy) -> Option<Self> {
         let geometry = geometry.checked()?;
         #[cfg(not(all(loom, test)))]
@@ -89,8 +92,8 @@ impl<'a> Pool<'a> {
         &self.words[Self::at(index)]
     }
 
-    /// Returns the index of a word in `words`. A model contains only the words that are needed for
-    /// packets.
+    /// Converts the index of a word in the stream's layout to its index in `words`. The two differ
+    /// only in models, which omit the words that packets do not need.
     #[inline(always)]
     fn at(index: usize) -> usize {
         #[cfg(all(loom, test))]
@@ -147,7 +150,7 @@ impl<'a> Pool<'a> {
         used.min(u64::from(self.geometry.packets)) as usize
     }
 
-    /// Returns true if at least half of the allowed number of packets are closed.
+    /// Returns true if the number of closed packets has reached half of its limit.
     pub fn is_half_full(&self) -> bool {
         2 * self.survey().closed >= self.geometry.closed
     }

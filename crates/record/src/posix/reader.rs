@@ -12,8 +12,8 @@
 //! moves from one open packet to another during the second pass sees the cutoff, and stores only
 //! records with later timestamps.
 //!
-//! A thread may be delayed after it reads the clock and before it stores its record. The reader
-//! returns such a late record as soon as it finds it, and gives it the timestamp of the previously
+//! A thread may be delayed after it reads the clock and before it stores its record. As soon as the
+//! reader finds such a late record, it returns the record with the timestamp of the previously
 //! returned record. With the policy loop, the reader discards records that are older than a
 //! displaced record, so that the remaining records cover a contiguous time span.
 
@@ -248,9 +248,9 @@ impl Reader {
     /// completely. Returns the number of packets with records.
     fn refresh(&mut self, pool: &Pool<'_>) -> usize {
         let mut found = 0;
-        // Acquire: for each packet with a smaller order number than this, the reader also sees that
-        // the packet's thread has closed its earlier packets. Packets with later numbers are
-        // ignored in this pass.
+        // Acquire: if a packet's order number is not larger than this number, the reader also sees
+        // that the thread that opened the packet has closed its earlier packets. This pass ignores
+        // packets with larger numbers.
         let order = pool.word(at::ORDER).load(Ordering::Acquire);
         for packet in 0..pool.used() {
             #[cfg(all(test, not(loom), feature = "std"))]
@@ -365,8 +365,8 @@ impl Reader {
     /// Frees a closed packet that was read completely, unless a writer added records after the last
     /// pass and then closed the packet.
     fn end_of_closed(&mut self, pool: &Pool<'_>, packet: usize, opened: u64) {
-        // Acquire: pairs with the release store that closed the packet, which follows the last
-        // records.
+        // Acquire: pairs with the release store that closed the packet. The writer stored the last
+        // records before it closed the packet.
         fence(Ordering::Acquire);
         let committed = pool.head(packet, head::COMMITTED).load(Ordering::Acquire);
         let (words, order) = split(committed);

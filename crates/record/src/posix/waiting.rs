@@ -35,7 +35,7 @@ impl Pool<'_> {
         fence(Ordering::SeqCst);
     }
 
-    /// Returns true if a reader may wait for the record that the caller has just stored.
+    /// Returns true if a reader is possibly waiting for the record that the caller has just stored.
     ///
     /// `unreachable` must be true if the barriers of readers do not reach the caller's process.
     #[inline(always)]

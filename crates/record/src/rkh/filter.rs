@@ -2,8 +2,8 @@
 //!
 //! | table | one bit per | applies to |
 //! |---|---|---|
-//! | groups | group of events | records with [`asks::EVENT`], so no symbols or unit tests |
-//! | events | event, eight per byte; each group starts a new byte | the same records |
+//! | groups | group of events | records with [`asks::EVENT`]; symbols and unit tests lack it |
+//! | events | event; each group starts at a byte boundary | the same records |
 //! | objects | priority of an active object | records about an active object |
 //! | signals | signal | records about a signal; the two reserved signals always pass |
 //!
@@ -13,8 +13,8 @@
 //! not even assertions, until the program opens filters. Older versions record all events.
 //!
 //! The names are the framework's: a filter that is *on* suppresses records, and a filter that is
-//! *off* passes them. We assume that the functions of older and newer versions treat the bit of a
-//! group in the same way.
+//! *off* passes them. We assume that the same calls change the filters of groups in older and in
+//! newer versions.
 //!
 //! The recorder does not reproduce known bugs of the framework: numbers beyond the end of a table
 //! change nothing, and no event id stands for all events.
@@ -237,7 +237,7 @@ impl<'m> Filters<'m> {
     }
 
     /// Sets the bit of a signal (`RKH_FILTER_ON_SIGNAL`, `RKH_FILTER_OFF_SIGNAL`). Returns false
-    /// for a signal beyond the end of the table, which is treated as if its bit were clear.
+    /// for a signal beyond the end of the table. Such a signal is treated as if its bit were clear.
     pub fn signal(&mut self, signal: u32, filter: Filter) -> bool {
         let set = self.set(filter);
         usize::try_from(signal).is_ok_and(|signal| put(self.signals, signal, set))
@@ -283,13 +283,13 @@ impl<'m> Filters<'m> {
     }
 }
 
-/// Returns a bit of a table, or false beyond its end.
+/// Returns the bit at index `at`, or false if the table ends before this index.
 #[inline]
 fn bit(table: &[u8], at: usize) -> bool {
     table.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 != 0)
 }
 
-/// Sets a bit of a table. Returns false beyond the table's end.
+/// Changes the bit at index `at`. Returns false if the table ends before this index.
 fn put(table: &mut [u8], at: usize, set: bool) -> bool {
     let Some(byte) = table.get_mut(at / 8) else { return false };
     let mask = 1 << (at % 8);

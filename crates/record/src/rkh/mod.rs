@@ -24,12 +24,13 @@
 //! | `options` | sizes, switches, and the selection of compiled-in records |
 //! | `filter` | subjects of records; filters that suppress records at run time: four tables |
 //! | `frame` | writes bytes, checksum and escapes into a buffer |
-//! | `open` | the state of an open record, which its trace keeps |
+//! | `open` | the state that a trace keeps while a record is open |
 //! | `trace` | the recorder's state: the start of a stream, the head and the end of each record |
 //! | `record` | a record that is being written, and the checks of its arguments |
 //! | `calls` | the calls that begin records: events, symbols, user events, assertions |
 //! | `ring` | a ring of bytes |
-//! | `stream_buffer`, `frame_buffer` | the two buffers, which differ when the ring is full |
+//! | `stream_buffer` | a buffer that drops the oldest bytes when it is full |
+//! | `frame_buffer` | a buffer that drops whole new frames when it is full |
 //!
 //! The sources of the rules are `rkhtrc_define.h`, `rkhtrc_record.h`, `rkhtrc_filter.c`,
 //! `rkhtrc_record.c` and `rkhtrc_stream.c` of the public RKH repository, tags 2.0 to 3.4.00.

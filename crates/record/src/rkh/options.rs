@@ -60,7 +60,7 @@ impl FilterKinds {
 /// The records that are compiled in. Symbols and the configuration record are always compiled in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Compiled {
-    /// Bits of [`switches`]: `ALL_GROUPS`, or the bits of single groups; `USER_TRACE`; `ASSERT`.
+    /// Bits of [`switches`]: `ALL_GROUPS`, the bits of single groups, `USER_TRACE` and `ASSERT`.
     pub groups: u32,
     /// Events that are excluded, one bit per code.
     left_out: [u32; 8],

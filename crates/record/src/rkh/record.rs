@@ -85,7 +85,7 @@ impl<C: Clock, B: Buffer> Record<'_, '_, C, B> {
     }
 
     /// Writes bytes of an argument whose form the program chooses. Such an argument is always the
-    /// last; it occurs in user events before 2.3 and in expectations of unit tests.
+    /// last. It occurs in user events (in versions before 2.3) and in expectations of unit tests.
     pub fn bytes(self, bytes: &[u8]) -> Self {
         if let Some(open) = &mut self.trace.open {
             match open.fields.first().map(|field| field.field_type) {

@@ -45,16 +45,16 @@ pub struct Trace<'m, C, B> {
 impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
     /// Creates a recorder with all filter bits clear; [`Trace::open`] starts its stream.
     ///
-    /// `signals` is the memory for the signal filter, one bit per signal; if that filter is not
-    /// compiled in, it may be empty.
+    /// `signals` is the memory for the signal filter, with one bit per signal. The memory may be
+    /// empty if that filter is not compiled in.
     pub fn new(options: Options, buffer: B, signals: &'m mut [u8], clock: C) -> Self {
         let filters = Filters::new(options.table, &options.settings, options.filters, signals);
         Self { options, filters, buffer, clock, number: 0, open: None }
     }
 
-    /// Empties the buffer and starts a stream with the flag and the configuration record, from
-    /// sequence number 0 (`rkh_trc_init`, followed by the records of `rkh_trc_open`). The filters
-    /// do not change.
+    /// Empties the buffer, resets the sequence number to 0, and starts a stream with the flag and
+    /// the configuration record (`rkh_trc_init`, followed by the records of `rkh_trc_open`). The
+    /// filters do not change.
     pub fn open(&mut self) -> Outcome {
         self.open = None;
         self.number = 0;
@@ -63,7 +63,7 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
         self.buffer.put(FLAG);
         self.buffer.end();
         match self.configuration() {
-            // A dialect without a configuration record begins with the flag alone.
+            // If the dialect has no configuration record, the stream begins with the flag alone.
             Outcome::Refused(_) => Outcome::Recorded,
             outcome => outcome,
         }
@@ -79,7 +79,7 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
         };
         let mut payload = [0; 13];
         let length = announced.write_payload(&mut payload).unwrap_or_default();
-        // Without this, an open record would continue after this frame.
+        // If an open record were not aborted, it would continue after this frame.
         self.abort();
         let mut frame = Frame::begin(&mut self.buffer);
         self.put_id(&mut frame, event.code);
@@ -91,7 +91,7 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
         written(frame.end(&mut self.buffer, self.options.settings.checksum))
     }
 
-    /// Returns the filters, to change them.
+    /// Returns the filters, so that the caller can change them.
     pub fn filters(&mut self) -> &mut Filters<'m> {
         &mut self.filters
     }

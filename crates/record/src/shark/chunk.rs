@@ -15,8 +15,8 @@ use super::{ChunkStatus, ControlError};
 pub struct Areas {
     /// Size of the normal area in bytes, at least 32. Bytes after the last whole slot are unused.
     pub normal: u32,
-    /// Size in bytes of the area for essential records, without which other records are unreadable:
-    /// 0, or at least 32.
+    /// Size of the emergency area in bytes: 0, or at least 32. This area holds essential records,
+    /// which readers need to interpret the other records.
     pub emergency: u32,
     /// The address that the chunk's image contains; `None` if the image contains the low 32 bits
     /// of the actual address.
@@ -27,7 +27,8 @@ impl Areas {
     /// Returns the sizes rounded down to whole slots.
     ///
     /// # Errors
-    /// [`ControlError::Sizes`] if an area is too small, or the sum of the sizes exceeds 32 bits.
+    /// Returns [`ControlError::Sizes`] if an area is too small, or if the sum of the sizes exceeds
+    /// 32 bits.
     pub(super) fn rounded(self) -> Result<Self, ControlError> {
         const MIN_SIZE: u32 = 2 * Record::SIZE as u32;
         let small = self.normal < MIN_SIZE || (1..MIN_SIZE).contains(&self.emergency);
@@ -56,7 +57,8 @@ pub(super) enum Stored {
     AtEnd,
 }
 
-/// The previous content of a slot. For a record, the value also states its fate: saved or lost.
+/// The previous content of a slot. If this was a record, the value also states if the record was
+/// saved or lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Before {
     Nothing,
@@ -186,7 +188,7 @@ impl<'m> Chunk<'m> {
         }
     }
 
-    /// Stores a record in the emergency area. Returns false if that is full.
+    /// Stores a record in the emergency area. Returns false if the area is full.
     #[cold]
     pub(super) fn keep(&mut self, record: Record) -> bool {
         let slot = self.memory.get_mut(self.kept..);

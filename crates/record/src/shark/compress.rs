@@ -1,4 +1,4 @@
-//! Compresses a chunk, to hold the same records in less memory.
+//! Compresses a chunk, so that its records need less memory.
 
 use tracewell_wire::shark::ids::flag;
 use tracewell_wire::shark::{ChunkHeader, Record};
@@ -13,7 +13,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// Returns the size in bytes of the compressed chunk: the header and at least two whole slots.
     ///
     /// # Errors
-    /// The errors of [`Trace::compress_chunk`], except those for flags and memory.
+    /// Returns the errors of [`Trace::compress_chunk`], except those for flags and memory.
     pub fn compressed_size(&self, number: u8) -> Result<usize, ControlError> {
         Ok(ChunkHeader::SIZE + area_for(packed_size(self.compressible(number)?)))
     }
@@ -31,10 +31,10 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// stack.
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`], [`ControlError::Flags`], [`ControlError::MemoryTooSmall`]; if
-    /// the chunk is [`Current`](ControlError::Current), [`Busy`](ControlError::Busy),
-    /// [`Linked`](ControlError::Linked) or already [`Compressed`](ControlError::Compressed). After
-    /// an error, the chunk is unchanged.
+    /// Returns [`ControlError::NoSuchChunk`], [`ControlError::Flags`],
+    /// [`ControlError::MemoryTooSmall`], [`ControlError::Current`], [`ControlError::Busy`],
+    /// [`ControlError::Linked`] or [`ControlError::Compressed`]. After an error, the chunk is
+    /// unchanged.
     pub fn compress_chunk(
         &mut self,
         number: u8,

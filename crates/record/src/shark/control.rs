@@ -30,12 +30,12 @@ pub struct Trace<'m, C, const CHUNKS: usize = 256> {
 const OWN: u8 = flag::BUSY | flag::COMPRESSED;
 
 impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
-    /// Creates a tracer without chunks, switched off, with no family suppressed.
+    /// Creates a tracer that has no chunks, is switched off, and suppresses no family.
     ///
-    /// Timestamps have 64 bits. A bare closure has 32 valid bits (see [`Clock`]): the tracer drops
-    /// higher bits and counts wraps, so a pause longer than one period makes timestamps too small.
-    /// For a 64-bit counter, such as a processor's cycle counter, use
-    /// [`Masked`](crate::clock::Masked) with the mask `u64::MAX`.
+    /// Timestamps have 64 bits. If `clock` is a closure, 32 bits of its readings are valid (see
+    /// [`Clock`]). The tracer drops the other bits and counts wraps. If no event is logged for
+    /// longer than one period, the later timestamps are too small. For a 64-bit counter, such as a
+    /// processor's cycle counter, use [`Masked`](crate::clock::Masked) with the mask `u64::MAX`.
     pub fn new(clock: C) -> Self {
         Self {
             chunks: [const { None }; CHUNKS],
@@ -50,7 +50,7 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// Switches recording on (`enable`).
     ///
     /// # Errors
-    /// [`ControlError::NoneSelected`] if no chunk is selected.
+    /// Returns [`ControlError::NoneSelected`] if no chunk is selected.
     pub fn enable(&mut self) -> Result<(), ControlError> {
         self.current.ok_or(ControlError::NoneSelected)?;
         self.enabled = true;
@@ -90,9 +90,9 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// without [`flag::FREE`] can be neither selected nor linked until it gets that flag.
     ///
     /// # Errors
-    /// [`ControlError::Sizes`], [`ControlError::Flags`] (both mode bits, BUSY, COMPR or unknown
-    /// bits), [`ControlError::MemoryTooSmall`], [`ControlError::TableFull`]. After an error, the
-    /// tracer is unchanged.
+    /// Returns [`ControlError::Sizes`], [`ControlError::MemoryTooSmall`] or
+    /// [`ControlError::TableFull`]. Returns [`ControlError::Flags`] if `flags` contains both mode
+    /// bits, BUSY, COMPR or an unknown bit. After an error, the tracer is unchanged.
     pub fn chunk_create(
         &mut self,
         memory: &'m mut [u8],
@@ -134,8 +134,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// (`chunk_delete`). Does nothing and returns `None` if the chunk has [`flag::NO_DELETE`].
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`]; if the chunk is [`Current`](ControlError::Current),
-    /// [`Busy`](ControlError::Busy) or [`Linked`](ControlError::Linked).
+    /// Returns [`ControlError::NoSuchChunk`], [`ControlError::Current`], [`ControlError::Busy`] or
+    /// [`ControlError::Linked`].
     pub fn chunk_delete(&mut self, number: u8) -> Result<Option<&'m mut [u8]>, ControlError> {
         if self.chunk(number)?.has(flag::NO_DELETE) {
             return Ok(None);
@@ -150,8 +150,9 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// Setting FREE removes all records from the chunk and clears FULL and COMPR.
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`], [`ControlError::Flags`], [`ControlError::Busy`]; for FREE
-    /// also if the chunk is [`Current`](ControlError::Current) or [`Linked`](ControlError::Linked).
+    /// Returns [`ControlError::NoSuchChunk`], [`ControlError::Flags`] or [`ControlError::Busy`]. If
+    /// the call would set FREE, it returns [`ControlError::Current`] for the current chunk, and
+    /// [`ControlError::Linked`] for a linked chunk.
     pub fn set_chunk_flags(&mut self, number: u8, flags: u8) -> Result<(), ControlError> {
         let chunk = self.chunk(number)?;
         let frees = flags & flag::FREE != 0 && !chunk.has(flag::FREE);
@@ -190,8 +191,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// (`actual_chunk_select`).
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`], [`ControlError::Busy`], [`ControlError::Compressed`],
-    /// [`ControlError::NotFree`].
+    /// Returns [`ControlError::NoSuchChunk`], [`ControlError::Busy`], [`ControlError::Compressed`]
+    /// or [`ControlError::NotFree`].
     pub fn chunk_select(&mut self, number: u8) -> Result<(), ControlError> {
         self.check_free(number)?;
         self.chunk_mut(number)?.flags &= !flag::FREE;
@@ -200,17 +201,17 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok(())
     }
 
-    /// Links chunk `to` as the successor of `from` (`chunk_link`): recording continues in `to` when
-    /// `from` is full or [`Trace::next_chunk`] is called. Clears FREE of `to`. A jump removes the
-    /// link.
+    /// Links chunk `to` as the successor of `from` (`chunk_link`). Recording continues in `to` when
+    /// [`Trace::next_chunk`] is called, and in jump mode also when `from` is full. Clears FREE of
+    /// `to`. A jump removes the link.
     ///
     /// Returns the chunk that was the successor of `from` before, if any. That chunk is no longer
     /// linked, and is not FREE.
     ///
     /// # Errors
-    /// Those of [`Trace::chunk_select`] for `to`; [`ControlError::NoSuchChunk`] and
-    /// [`ControlError::Busy`] for `from`; [`ControlError::Circle`] if the successors of `to` lead
-    /// back to `from`.
+    /// Returns the errors of [`Trace::chunk_select`] for `to`. Returns
+    /// [`ControlError::NoSuchChunk`] or [`ControlError::Busy`] for `from`. Returns
+    /// [`ControlError::Circle`] if the successors of `to` lead back to `from`.
     pub fn chunk_link(&mut self, from: u8, to: u8) -> Result<Option<u8>, ControlError> {
         if self.chunk(from)?.has(flag::BUSY) {
             return Err(ControlError::Busy);
@@ -228,9 +229,9 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
 
     /// Returns the first chunk whose flags match `mask` (`get_first_chunk`).
     ///
-    /// The chunk must have the mode that `mask` contains, and at least one of the other flags in
-    /// `mask` if there are any. A mask of 0 finds the first cyclic chunk; any other mask without
-    /// mode bits finds chunks of all modes.
+    /// The chunk must have the mode that `mask` contains. If `mask` contains other flags, the chunk
+    /// must have at least one of them. A mask of 0 finds the first cyclic chunk; any other mask
+    /// without mode bits finds chunks of all modes.
     pub fn get_first_chunk(&self, mask: u8) -> Option<u8> {
         let (mode, others) = (mask & flag::MODE, mask & !flag::MODE);
         let asks_mode = mode != 0 || others == 0;

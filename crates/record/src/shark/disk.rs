@@ -62,7 +62,7 @@ impl DiskWriter {
         self.folder.join(name)
     }
 
-    /// Writes a chunk's records to any writer and returns their number.
+    /// Writes a chunk's records to `to` and returns their number.
     ///
     /// # Errors
     /// Returns the errors of the writer. It may already have written some records.

@@ -15,10 +15,10 @@ impl<C: Clock, const CHUNKS: usize> Trace<'_, C, CHUNKS> {
     /// does the same as [`Trace::next_chunk`]. The clock is read only if a chunk is selected and
     /// not being sent. Takes constant time and never blocks.
     ///
-    /// At the end of the normal area, a cyclic chunk continues at its start. A chunk in jump mode
-    /// becomes full, and its successor stores the event as its first record (the published source
-    /// loses the event). A chunk in stop mode or without successor becomes full. A full chunk
-    /// stores [essential](ids::is_essential) events in its emergency area.
+    /// At the end of the normal area, a cyclic chunk continues at the start of this area. A chunk
+    /// in jump mode becomes full, and its successor stores the event as its first record (the
+    /// published source loses the event). A chunk in stop mode or without successor becomes full. A
+    /// full chunk stores [essential](ids::is_essential) events in its emergency area.
     #[inline]
     pub fn log(&mut self, code: u8, par1: u16, par2: u32) -> Outcome {
         if !self.enabled {
@@ -169,7 +169,7 @@ impl<C: Clock, const CHUNKS: usize> Trace<'_, C, CHUNKS> {
     /// not logged. Filters stay the same when tracing is switched off and when the chunk changes.
     ///
     /// # Errors
-    /// [`ControlError::NoFilter`] for family 0xF, whose code is a command.
+    /// Returns [`ControlError::NoFilter`] for family 0xF, whose code is a command.
     pub fn set_filter(&mut self, family: u8, status: u16) -> Result<Outcome, ControlError> {
         let family = ids::family(family);
         let code = ids::filter_record(family);

@@ -33,8 +33,8 @@
 //! each call describes how it differs from the kernel's call. These differences concern several
 //! calls:
 //!
-//! * Chunk numbers, sizes, flags and links are checked. No call changes a chunk that is current,
-//!   linked or being sent.
+//! * Chunk numbers, sizes, flags and links are checked. No call deletes or compresses a chunk that
+//!   is current, linked or being sent, and [`Trace::set_chunk_flags`] does not free it.
 //! * Position, FULL and BUSY are stored outside the caller's memory. The image is written from
 //!   these values and never read back.
 //! * Setting FREE empties the chunk.
@@ -46,11 +46,11 @@
 //!   there if the normal area is full, and before a cyclic chunk overwrites the record. The kernel
 //!   has no code that is intended to fill this area.
 //!
-//! The caller supplies memory, a [`Clock`](crate::clock::Clock) whose ticks are unwrapped to 64
-//! bits (a bare closure has 32 valid bits, see [`Trace::new`]), and mutual exclusion. Every call
-//! takes `&mut Trace` and neither blocks nor locks. It is safe in an interrupt if no other call can
-//! be in progress at that time. Sending has two halves ([`Trace::begin_send`],
-//! [`Trace::end_send`]), so that a slow sender can work outside the lock while other chunks record.
+//! The caller supplies memory, a [`Clock`](crate::clock::Clock) and mutual exclusion. The tracer
+//! unwraps the clock's ticks to 64 bits (see [`Trace::new`]). Every call takes `&mut Trace` and
+//! neither blocks nor locks. A call is safe in an interrupt if no other call can be in progress at
+//! that time. Sending has two halves ([`Trace::begin_send`], [`Trace::end_send`]), so that a slow
+//! sender can work outside the lock while other chunks record.
 //!
 //! Source of the rules: the public S.Ha.R.K. source tree, `tracer/newtrace/FTrace.c`,
 //! `FTrace_OSD_ll.c`, `FTrace_OSD.c`, `FTrace_disk.c` and `FTrace_udp.c`.

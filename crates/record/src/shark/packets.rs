@@ -41,13 +41,14 @@ impl Packets {
         self.sent
     }
 
-    /// Passes a chunk's datagrams to `send`, one at a time. Each contains 60 records, the last
-    /// possibly fewer. For a chunk without records, passes one empty datagram, which has no number.
+    /// Passes a chunk's datagrams to `send`, one at a time. Each datagram contains 60 records,
+    /// except that the last datagram may contain fewer. For a chunk without records, passes one
+    /// empty datagram, which has no number.
     ///
     /// # Errors
     /// Returns the first error of `send`. If the next call sends the same chunk, and the chunk's
-    /// first records have not been overwritten, the call continues with the failed datagram. This
-    /// datagram keeps its number, so that no record is sent twice.
+    /// first records have not been overwritten, the call continues with the failed datagram. So no
+    /// record is sent twice, and the datagram keeps its number.
     pub fn send<E>(
         &mut self,
         dump: &Dump<'_>,

@@ -48,7 +48,8 @@ impl Dump<'_> {
     }
 
     /// Returns the records of both areas in memory order, without empty slots. Files and datagrams
-    /// contain these records. A compressed chunk returns the same records as before compression.
+    /// contain these records. For a compressed chunk, returns the same records as before
+    /// compression.
     pub fn records(&self) -> DumpRecords<'_> {
         records_of(self.memory, self.compressed)
     }
@@ -92,7 +93,7 @@ impl Iterator for DumpRecords<'_> {
     }
 }
 
-/// Error of [`Trace::send_chunk`]: either of the tracer, or of the sender.
+/// Error of [`Trace::send_chunk`]: an error of the tracer, or an error of the sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SendError<E> {
     /// The chunk cannot be sent, or the new flags are invalid.
@@ -141,8 +142,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// chunk are dropped and counted.
     ///
     /// # Errors
-    /// [`ControlError::NoSuchChunk`], [`ControlError::Busy`]; [`ControlError::Linked`], because
-    /// recording could jump to the chunk.
+    /// Returns [`ControlError::NoSuchChunk`] or [`ControlError::Busy`]. Returns
+    /// [`ControlError::Linked`] if the chunk is linked, because recording could jump to it.
     pub fn begin_send(&mut self, number: u8) -> Result<Dump<'m>, ControlError> {
         if self.chunk(number)?.has(flag::BUSY) {
             return Err(ControlError::Busy);
@@ -159,13 +160,13 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
     /// Returns the memory to a chunk after sending. Pass the new flags if all records were sent, or
     /// `None` to leave the chunk unchanged.
     ///
-    /// If the flags contain FREE, the chunk becomes empty, and if it was the current chunk, it is
-    /// no longer selected. Otherwise it keeps its records, and recording continues after them.
+    /// FREE in the new flags empties the chunk, and deselects it if it is the current chunk.
+    /// Without FREE, the chunk keeps its records, and recording continues after them.
     ///
     /// # Errors
-    /// [`ControlError::NotBusy`] for a dump of another tracer; the chunk remains BUSY.
-    /// [`ControlError::Flags`] for invalid flags; the chunk gets its memory back and is otherwise
-    /// unchanged.
+    /// Returns [`ControlError::NotBusy`] for a dump of another tracer; the chunk of that dump
+    /// remains BUSY. Returns [`ControlError::Flags`] for invalid flags; the chunk still gets its
+    /// memory back and is no longer BUSY.
     pub fn end_send(&mut self, dump: Dump<'m>, new_flags: Option<u8>) -> Result<(), ControlError> {
         let chunk = self.chunk_mut(dump.number).map_err(|_| ControlError::NotBusy)?;
         if !chunk.has(flag::BUSY) || !chunk.owns(dump.memory) {

@@ -43,8 +43,8 @@ pub struct Drops {
     pub busy: u64,
     /// Logged with a code that cannot be stored: see [`Outcome::Refused`].
     pub refused: u64,
-    /// Commands to continue in the next chunk, given while there was no next chunk. They lose no
-    /// event.
+    /// Commands to continue in the next chunk, given while there was no next chunk. These commands
+    /// lose no event.
     pub no_successor: u64,
     /// Stored, but overwritten by a later lap of a cyclic chunk.
     pub overwritten: u64,
@@ -64,7 +64,8 @@ pub struct ChunkStatus {
     pub normal: u32,
     /// Size of the emergency area in bytes.
     pub emergency: u32,
-    /// Offset of the next record, or packed record, from the start of the normal area, in bytes.
+    /// Offset of the next record from the start of the normal area, in bytes. In a compressed
+    /// chunk, the number of bytes of packed records.
     pub position: u32,
     /// Number of bytes in use in the emergency area.
     pub kept: u32,
@@ -76,7 +77,8 @@ pub struct ChunkStatus {
     pub current: bool,
 }
 
-/// Error of a control call. The call has changed nothing.
+/// Error of a control call. The call has changed nothing, except that
+/// [`Trace::end_send`](super::Trace::end_send) may have returned the memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ControlError {
     /// No chunk has this number.
@@ -90,7 +92,7 @@ pub enum ControlError {
         /// Number of bytes needed.
         needed: usize,
     },
-    /// The flags contain both mode bits, or flags that only the tracer sets.
+    /// The flags contain both mode bits, an unknown bit, or flags that only the tracer sets.
     Flags,
     /// The chunk does not have the flag FREE.
     NotFree,
@@ -106,7 +108,7 @@ pub enum ControlError {
     Compressed,
     /// The link would create a cycle of chunks.
     Circle,
-    /// No chunk was ever selected.
+    /// No chunk is selected.
     NoneSelected,
     /// The family has no filter.
     NoFilter,

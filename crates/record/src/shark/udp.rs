@@ -22,8 +22,8 @@ impl UdpSender {
     /// second.
     pub const PAUSE: Duration = Duration::from_millis(5);
 
-    /// Creates a sender from the address `local` to `target`. The kernel uses
-    /// [`PORT`](tracewell_wire::shark::PORT) for both.
+    /// Creates a sender from the address `local` to `target`. In the kernel, both addresses have
+    /// the port [`PORT`](tracewell_wire::shark::PORT).
     ///
     /// # Errors
     /// Returns an error if an address is invalid, or if the socket cannot be bound to `local`.

@@ -28,8 +28,8 @@ pub struct Family {
 }
 
 impl Family {
-    /// Creates an event family. `number`, 0 to 62, is the family's bit in a stream's family filter.
-    /// Two families with the same number can be switched only together.
+    /// Creates an event family. `number`, 0 to 62, is the index of the family's bit in a stream's
+    /// family filter. Two families with the same number can be switched only together.
     ///
     /// # Panics
     /// Panics if the number is 63 or more. In a constant this is a compile-time error.

@@ -83,7 +83,8 @@ impl Stream {
 #[derive(Debug)]
 pub struct Flusher<W> {
     stream: Arc<Stream>,
-    /// Set when the thread must stop, with the end of the recorded program if it is known.
+    /// Set when the thread must stop. The value states how the recorded program ended, if this is
+    /// known.
     stop: Arc<OnceLock<Option<ProgramEnd>>>,
     thread: JoinHandle<Result<W, CloseError>>,
 }

@@ -86,14 +86,15 @@ impl<'a> Image<'a> {
         Self { words, geometry, policy }
     }
 
-    /// Creates an image for models, which must be small: it contains only the header and the
-    /// packets of one lane.
+    /// Creates an image for models. Models must be small, so the image contains only the header and
+    /// the packets of one lane.
     #[cfg(all(loom, test))]
     pub(super) fn of_lane(words: &'a [AtomicU64], geometry: Geometry, policy: FullPolicy) -> Self {
         Self { words, geometry, policy }
     }
 
-    /// Returns the index of a word in `words`. A model omits the other parts of the image.
+    /// Converts the index of a word in the image's layout to its index in `words`. The two differ
+    /// only in models, which omit parts of the image.
     #[inline(always)]
     fn place(&self, index: usize) -> usize {
         #[cfg(all(loom, test))]

@@ -19,9 +19,9 @@ use super::{DefineError, Family, Stream};
 /// lists them, with their arguments. The kernel gives its tasks and objects numbers below 2^32.
 /// Mutex 3 and queue 3 are different objects.
 ///
-/// An event belongs to a core of the kernel: 0 to 31. The context of the event is the task that is
-/// running on this core, or the interrupt in progress. A thread that does not act as a core, such
-/// as a thread that wakes a task from outside, records its events with the core
+/// An event belongs to a core of the kernel, numbered from 0 to 31. The context of the event is the
+/// task that is running on this core, or the interrupt in progress. A thread that does not act as a
+/// core, such as a thread that wakes a task from outside, records its events with the core
 /// [`Kernel::OUTSIDE`]. The context of these events is the thread.
 ///
 /// ```

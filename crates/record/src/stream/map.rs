@@ -28,7 +28,7 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps zeroed memory without a file, shared with children of a fork.
+    /// Maps zeroed memory that has no file. Child processes created by `fork` share this memory.
     pub(super) fn anonymous(words: usize) -> io::Result<Self> {
         Self::map(words, None)
     }

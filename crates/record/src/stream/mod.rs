@@ -61,7 +61,7 @@
 //! | `threads` | the writers of a thread |
 //! | `stream`, `recording` | the stream as programs use it; records into it |
 //! | `kernel` | records what a kernel or an executor does |
-//! | `rotate`, `named` | creates a stream and keeps those of earlier runs; errors with a path |
+//! | `rotate`, `named` | creates a stream and keeps those of earlier runs; adds paths to errors |
 //! | `model` | checks the protocols of lanes and event types with a model checker |
 //! | `sys`, `map` | system calls, mapped memory |
 

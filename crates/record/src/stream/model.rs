@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The models are as small as possible: two packets of two events. Before the threads start, each
-//! model records events in order, up to the step under test. These steps do not increase the
+//! model records the events that precede the step under test. These events do not increase the
 //! number of orders that the model checker must try.
 
 use std::sync::Arc;
@@ -128,7 +128,8 @@ fn unconsumed_records_are_not_overwritten() {
             assert_eq!(read(&mut reader, &image, 1), [0, 1]);
             image.consume(0, reader.position());
         });
-        // Stored if the reader is fast enough, otherwise counted as lost.
+        // The writer stores this event if the reader is fast enough, and otherwise counts it as
+        // lost.
         push(&writer, &image, 4);
         thread.join().unwrap();
         let mut reader = LaneReader::new(&image, 0);

@@ -1,11 +1,11 @@
-//! Errors of files, with the path.
+//! Errors of operations on files. Their messages contain the path.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Error of an operation on a file, with the file's path. The system's error is its source.
+/// Error of an operation on a file. Contains the file's path and the system's error.
 struct FileError {
     path: PathBuf,
     error: io::Error,
@@ -17,7 +17,8 @@ impl fmt::Display for FileError {
     }
 }
 
-/// Writes the message, because a program prints this form if its `main` returns the error.
+/// Writes the same text as `Display`, because a program prints the `Debug` form of an error that
+/// its `main` returns.
 impl fmt::Debug for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

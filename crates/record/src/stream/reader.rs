@@ -52,8 +52,8 @@ pub struct LaneReader {
     position: u64,
     /// Another reader has removed the records before this position; they are skipped.
     floor: u64,
-    /// Header of the packet at `position`, with the base and the event number of the record at that
-    /// position; `None` at the start of a packet.
+    /// Header of the packet at `position`. Its base and event number are those of the record at
+    /// that position. `None` at the start of a packet.
     packet: Option<PacketHeader>,
     /// Number of events lost in this lane before the last clear.
     cleared: u64,
@@ -226,7 +226,7 @@ impl LaneReader {
 fn overwritten(image: &Image<'_>, lane: usize, position: u64) -> bool {
     // If one of the copied words was stored after the writer's release fence, this fence
     // synchronises with the writer's fence. The load below therefore sees the value of `oldest`
-    // that the writer stored before the fence.
+    // that the writer stored before its fence.
     fence(Ordering::Acquire);
     image.head(lane, lane::OLDEST).load(Ordering::Relaxed) > position
 }

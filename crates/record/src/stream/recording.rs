@@ -67,9 +67,9 @@ impl Stream {
         }
     }
 
-    /// Records an event whose id [`Stream::define_text`] returned: one word per field, then bytes,
-    /// padded to a whole word. An event with any other id is counted as lost. Safe to call from a
-    /// signal handler, like [`Stream::record`].
+    /// Records an event whose id [`Stream::define_text`] returned. The record contains one word per
+    /// field, then `bytes`, padded to a whole word. An event with any other id is counted as lost.
+    /// Safe to call from a signal handler, like [`Stream::record`].
     ///
     /// ```
     /// use tracewell_record::stream::{Family, Stream, StreamOptions};

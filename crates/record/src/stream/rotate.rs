@@ -28,13 +28,13 @@ impl Stream {
     /// a program therefore leaves the events before the crash in `PATH.1`.
     ///
     /// The stream stops when the returned value is dropped, so that `tracewell info` can
-    /// distinguish the end of the program from a crash. The stream does not stop in three cases:
-    /// during a panic, in a forked child, and if [`StreamOptions::inherited`] is set, because
-    /// children may still record.
+    /// distinguish the end of the program from a crash. The stream does not stop if the value is
+    /// dropped during a panic or in a forked child. If [`StreamOptions::inherited`] is set, it
+    /// never stops in this way, because children may still record.
     ///
     /// At most `keep` older streams are kept; if there are more, the oldest is removed. If `keep`
-    /// is 0, no older stream is kept. A killed process leaves at most a file
-    /// `PATH.PROCESS-NUMBER.partial`.
+    /// is 0, no older stream is kept. A process that is killed during this call leaves at most one
+    /// temporary file, `PATH.PROCESS-NUMBER.partial`.
     ///
     /// # Errors
     /// Every error names the file. Returns an error
@@ -85,7 +85,7 @@ impl Drop for Partial {
     }
 }
 
-/// Returns a name in the same folder that no other starter uses.
+/// Returns a name in the same folder that no other starter (caller of `create_or_rotate`) uses.
 fn unused_name(path: &Path) -> PathBuf {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

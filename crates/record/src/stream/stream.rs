@@ -34,8 +34,9 @@ pub const STREAM_VARIABLE: &str = "TRACEWELL_STREAM";
 pub struct StreamOptions {
     /// Policy that applies when the stream is full. Default: loop.
     pub policy: FullPolicy,
-    /// Number of lanes. Each recording thread uses one lane. A signal handler that interrupts a
-    /// record, and itself records, uses another lane. Unused lanes occupy no memory. Default: 64.
+    /// Number of lanes. Each recording thread uses one lane. A signal handler uses another lane if
+    /// it records an event while its thread is storing one. Unused lanes occupy no memory.
+    /// Default: 64.
     pub lanes: u32,
     /// Number of packets per lane, at least 2. With the policy loop, one packet is being written
     /// and the others keep their events. Default: 16.
@@ -272,8 +273,8 @@ impl Stream {
     /// The type gets the given id, or the next free id.
     ///
     /// # Errors
-    /// Returns an error if the string is not a valid event type or too long, if the id already has
-    /// a different event type in this stream, or if all ids are in use.
+    /// Returns an error if the string is too long or is not a valid event type, if the id already
+    /// has a different event type in this stream, or if all ids are in use.
     pub fn define_text(
         &self,
         id: Option<u16>,

@@ -1,8 +1,8 @@
 //! System calls used by streams: ids, liveness of threads, time, waiting and waking, and the locks
 //! that show that a stream is in use.
 //!
-//! A lock belongs to the open file. It ends when the last process that has this open file, or a
-//! mapping made with it, has ended. Children of a fork share the lock, but programs that a process
+//! A lock belongs to the open file. The lock ends when all processes have closed this open file and
+//! removed their mappings of it. Children of a fork share the lock, but programs that a process
 //! executes do not.
 //!
 //! Unsafe: system calls are foreign functions. Every function here is safe to call from a signal
@@ -116,7 +116,7 @@ pub(super) fn at_fork_in_child(function: extern "C" fn()) {
 /// The byte of a stream's file on which each recorder holds a shared lock.
 const RECORDERS: libc::off_t = 0;
 
-/// The byte of a stream's file that a starter locks while it moves the file.
+/// The byte of a stream's file that a starter locks while it moves the file (see `rotate`).
 const STARTERS: libc::off_t = 1;
 
 /// Locks, unlocks or queries one byte with the `fcntl` command `call`. A query returns the kind of

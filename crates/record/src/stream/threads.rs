@@ -3,9 +3,9 @@
 //! [`Nesting`] assigns a depth to each record. A signal handler that interrupts a record uses the
 //! writer at the next depth, which has its own lane.
 //!
-//! The writers are in the thread's memory block ([`ThreadMemory`]). The block needs no allocation
-//! on first use and no destructor when the thread ends; both are forbidden in a signal handler.
-//! After a thread has ended, its lane goes to the next thread that finds no free lane.
+//! The writers are in the thread's memory block ([`ThreadMemory`]). A signal handler must not call
+//! the allocator or register a destructor, and the block needs neither. After a thread has ended,
+//! its lane goes to the next thread that finds no free lane.
 //!
 //! This module uses unsafe code to assert that all-zero bytes are a valid value of its types.
 #![allow(unsafe_code)]
@@ -20,7 +20,8 @@ use crate::thread_memory::{ThreadMemory, User, Zeroed};
 /// Maximum number of streams into which one process records at the same time.
 pub(super) const STREAMS: usize = 16;
 
-/// Maximum depth of nested recording: the thread itself and the signal handlers that interrupt it.
+/// Maximum number of records in progress in one thread. Each record but the first is in a signal
+/// handler that interrupted the record before it.
 pub(super) const DEPTHS: usize = 3;
 
 /// The writers of one thread for one stream.

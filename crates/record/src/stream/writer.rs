@@ -1,4 +1,5 @@
-//! The writing side of a lane: one thread, plain stores, and one release store per event.
+//! The writing side of a lane. One thread writes, with ordinary stores and one release store per
+//! event.
 //!
 //! The state that determines the address of the next store is private to the writer ([`Writer`]);
 //! the shared words are only copies of it. So a process that overwrites the image can corrupt the
@@ -6,14 +7,14 @@
 //!
 //! | shared word | stored by | ordering | read by |
 //! |---|---|---|---|
-//! | packet words | writer | relaxed | readers, relaxed; trusted if not `overwritten` |
+//! | packet words | writer | relaxed | readers, relaxed; they then check `overwritten` |
 //! | committed | writer | release, after the record | readers, acquire: they see the record |
-//! | oldest | writer | relaxed, release fence (1) | readers, acquire fence (2), relaxed |
+//! | oldest | writer | relaxed, then release fence (1) | readers, acquire fence (2), then relaxed |
 //! | lost | writer | relaxed: a count, publishes nothing | readers |
 //! | consumed | one reader | release, after its copy | writer, acquire, before it overwrites |
 //!
-//! 1. Before the writer overwrites a packet.
-//! 2. After the reader has copied words.
+//! 1. The writer executes this fence before it overwrites a packet.
+//! 2. A reader executes this fence after it has copied words.
 
 use core::cell::Cell;
 
@@ -309,7 +310,7 @@ impl Writer {
         let end = position + image.packet_words();
         let Some(gone) = end.checked_sub(image.geometry().lane_words()) else { return Ok(()) };
         if image.policy() != FullPolicy::Loop {
-            // Acquire: pairs with the reader's release store. The reader has finished its copies.
+            // Acquire: pairs with the release store that the reader makes after its copy.
             let consumed = image.head(lane, lane::CONSUMED).load(Ordering::Acquire);
             if consumed < gone {
                 return Err(Full);

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | `definitions` | the table of names |
 //! | `lane` | the packets of one core |
-//! | `recorder` | the calls |
+//! | `recorder` | the recorder and its options |
 //!
 //! If interrupts or several cores record, the caller must protect the recorder with a lock, for
 //! example a critical section. [`tracewell_wire::target`] defines the bytes.

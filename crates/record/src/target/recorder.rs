@@ -1,4 +1,4 @@
-//! The calls of the recorder.
+//! [`Recorder`], its options and its errors.
 
 use tracewell_wire::number;
 use tracewell_wire::target::definition::{ENTRY, IDLE, LARGER_IS_URGENT};
@@ -25,7 +25,8 @@ pub struct Options<'a> {
     /// Size of a slot in bytes, a multiple of 4 from 64 to 4096. A slot contains one packet. If
     /// packets are small, a damaged packet loses fewer events, but headers need more of the memory.
     pub slot: u16,
-    /// Number of entries in the table of definitions: one for each name of at most 20 bytes.
+    /// Number of entries in the table of definitions. A name of at most 20 bytes needs one entry;
+    /// longer names need more.
     pub entries: u16,
     /// Ticks per second of the clock; 0 if unknown.
     pub rate: u32,
@@ -33,14 +34,15 @@ pub struct Options<'a> {
     pub kernel: &'a str,
     /// True if a larger priority is more urgent.
     pub larger_is_urgent: bool,
-    /// True if the recorder must keep the packets of an earlier run, for memory that survives a
-    /// reset. The memory must contain a ring with the same cores, slots and entries; otherwise the
-    /// recorder clears the memory.
+    /// True if the recorder must keep the packets of an earlier run. Use this if the memory
+    /// survives a reset. The memory must contain a ring with the same cores, slots and entries;
+    /// otherwise the recorder clears the memory.
     pub keep: bool,
 }
 
 impl Default for Options<'_> {
-    /// One core, slots of 256 bytes, 16 entries, an unknown rate, no kernel.
+    /// Returns options with one core, slots of 256 bytes, 16 entries, an unknown rate, and no
+    /// kernel name.
     fn default() -> Self {
         Self {
             cores: 1,
@@ -91,7 +93,7 @@ impl core::error::Error for Error {}
 /// recorder.event(0, ids::RUNS, [1, 0]);
 /// recorder.value(0, 3, -7);
 ///
-/// // For a line: close the open packet, then copy packets out.
+/// // To send the events over a line, close the open packet, then copy packets.
 /// recorder.flush();
 /// let mut out = [0; 512];
 /// let length = recorder.read(&mut out);
@@ -127,8 +129,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     /// Returns an error if an option is out of its range or the memory is too small.
     pub fn new(memory: &'m mut [u8], options: &Options<'_>, clock: C) -> Result<Self, Error> {
         let Options { cores, slot, entries, .. } = *options;
-        // The number of slots is not known yet. The minimum passes the check, and the first slot's
-        // position does not depend on it.
+        // The number of slots is not known yet. Use 2, the minimum: it is valid, and the position
+        // of the first slot does not depend on it.
         let mut control = Control { cores, slot, slots: 2, entries, session: 0, dropped: 0 };
         if !control.is_valid() || usize::from(cores) > CORES {
             return Err(Error::Options);
@@ -140,7 +142,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         if slots < 2 {
             return Err(Error::Memory);
         }
-        // The kept packets are usable only if all sizes, and so all positions, are equal.
+        // The kept packets are usable only if all sizes, and therefore all positions, are the same
+        // as in this run.
         let kept = Control::read(memory).filter(|kept| {
             let same = Control { session: kept.session, dropped: kept.dropped, ..control };
             options.keep && *kept == same
@@ -175,8 +178,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         // Without this, the first event would count the ticks from 0 to the current counter.
         let first = (recorder.clock)();
         recorder.lanes.iter_mut().for_each(|lane| lane.last = first);
-        // The system is defined first: readers need the rate and the order of priorities for the
-        // rest.
+        // The system is defined first, because readers need its rate and its order of priorities to
+        // decode everything else.
         let mut system = Definition::new(DefinitionKind::System, 0, b"");
         system.value = options.rate;
         system.flags = if options.larger_is_urgent { LARGER_IS_URGENT } else { 0 };
@@ -232,7 +235,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     }
 
     /// Records an event without a block. The form of the id determines the number of arguments.
-    /// Ignores a core that the recorder does not have.
+    /// Ignores the call if the recorder has no such core.
     pub fn event(&mut self, core: u8, id: u8, arguments: [u32; 2]) {
         let count = match Form::of(id) {
             Form::None => 0,
@@ -433,7 +436,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         let header = Header {
             core: DEFINITIONS,
             number: self.define_number,
-            // In a packet of definitions, this is the index of the first entry in the table.
+            // In a packet of definitions, this is the table index of the packet's first entry.
             first: next as u32,
             time: self.lanes[0].time,
             refused: 0,

@@ -1,7 +1,7 @@
 //! The context of an event: its first two words, and the core.
 //!
 //! The words are computed when the context is created, not when an event is recorded. A kernel can
-//! therefore keep the context of its running thread, which costs nothing per event.
+//! therefore keep the context of its running thread, and pass it to every event at no cost.
 //!
 //! Source: the insert macro of `tx_trace.h`, public Eclipse ThreadX repository.
 

@@ -1,4 +1,5 @@
-//! Recording: the general call, and the events with special rules.
+//! Records events. `insert` records any event. Other functions record the events that have special
+//! rules.
 //!
 //! The kernel decides which events its services record, and when. `schemas/threadx.toml` lists the
 //! ids and their arguments.
@@ -16,8 +17,7 @@ pub struct Isr {
     pub number: u64,
     /// Current address on the stack that the routine uses.
     pub stack: u64,
-    /// The kernel's system state: on most ports the nesting depth, 1 in an interrupt that is not
-    /// nested.
+    /// The kernel's system state. On most ports, this is the number of interrupts in progress.
     pub system_state: u64,
     /// The kernel's preemption counter. The kernel preempts threads only while this counter is 0.
     pub preempt_disable: u64,
@@ -127,7 +127,8 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// any 32-bit value.
     ///
     /// # Errors
-    /// [`Status::NotDone`] if tracing is off. An event that is filtered out is not an error.
+    /// Returns [`Status::NotDone`] if tracing is off. An event that is filtered out is not an
+    /// error.
     #[inline]
     pub fn user_event(&mut self, context: Context, id: u32, info: [u64; 4]) -> Result<(), Status> {
         if !self.is_on() {
@@ -137,7 +138,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         Ok(())
     }
 
-    /// Records a change of the interrupt posture, then calls `change` to make it
+    /// Records a change of the interrupt posture, then calls `change`, which makes the change
     /// (`tx_trace_interrupt_control`). Returns the result of `change`, which is the previous
     /// posture. Calls `change` even if tracing is off.
     pub fn interrupt_control(

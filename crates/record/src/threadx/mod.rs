@@ -1,6 +1,6 @@
 //! A recorder that follows the rules of ThreadX's event trace. TraceX reads its memory image.
 //!
-//! [`Trace`] is the trace control block. It borrows memory from [`Trace::enable`] to
+//! [`Trace`] is the trace control block. It borrows memory in [`Trace::enable`], and keeps it until
 //! [`Trace::disable`]. Between two calls, this memory always holds a complete image:
 //!
 //! ```text
@@ -11,9 +11,9 @@
 //! * the [`Context`] of each event: which code is running, at which priority, on which core;
 //! * the [`Object`]s that exist when tracing starts, and every object that is created or deleted
 //!   later;
-//! * mutual exclusion. Every recording call takes `&mut Trace` and neither blocks nor locks. It is
-//!   safe in an interrupt if no other call can be in progress at that time. ThreadX ensures this by
-//!   disabling interrupts.
+//! * mutual exclusion. Every recording call takes `&mut Trace` and neither blocks nor locks. A call
+//!   is safe in an interrupt if no other call can be in progress at that time. ThreadX ensures this
+//!   by disabling interrupts.
 //!
 //! # Several cores
 //!
@@ -35,8 +35,8 @@
 //! `tx_trace_user_event_insert.c`, `tx_trace_object_register.c` and
 //! `tx_trace_object_unregister.c`, public Eclipse ThreadX repository.
 //!
-//! Not in this module: the byte layout (`tracewell_wire::threadx`), and the meaning of events (the
-//! decoder in the crate `tracewell`).
+//! `tracewell_wire::threadx` contains the byte layout. The decoder in the crate `tracewell`
+//! interprets the events.
 
 mod context;
 mod insert;

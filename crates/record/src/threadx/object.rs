@@ -4,7 +4,8 @@
 
 use tracewell_wire::threadx::ids::object;
 
-/// A kernel object. The registry stores its name, so that readers can name its address.
+/// A kernel object. The registry stores the object's name, so that readers can show the name
+/// instead of the address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Object<'a> {
     /// Type code, see [`tracewell_wire::threadx::ids::object`]. FileX, NetX and USBX use codes
@@ -36,7 +37,8 @@ const ENABLE_ORDER: [u8; 8] = [
 ];
 
 impl<'a> Object<'a> {
-    /// Creates an object of any type, with the two parameters that its creation stores.
+    /// Creates an object of any type. `parameters` are the two values that the kernel registers
+    /// when it creates such an object.
     pub const fn new(kind: u8, pointer: u64, name: &'a [u8], parameters: [u64; 2]) -> Self {
         let [parameter1, parameter2] = parameters;
         Self { kind, pointer, name, parameter1, parameter2, priority: 0 }
@@ -93,9 +95,9 @@ impl<'a> Object<'a> {
 
     /// Returns the object in the form that `enable` stores for objects that already exist.
     ///
-    /// For such objects, the kernel reads the parameters from the control block. For four types
-    /// they differ from the parameters that creation stores. A timer's initial ticks, a semaphore's
-    /// initial count and a block pool's block size become 0. A queue's size becomes its capacity in
+    /// For such objects, the kernel reads the parameters from the control block. For four types,
+    /// they differ from the parameters at creation. A timer's initial ticks, a semaphore's initial
+    /// count and a block pool's block size become 0. A queue's size becomes its capacity in
     /// messages times the size of one word, and its message size becomes 0.
     pub(super) fn as_enable_stores_it(self, word_bytes: u64) -> Self {
         let (parameter1, parameter2) = match self.kind {

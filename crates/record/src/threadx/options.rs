@@ -33,8 +33,8 @@ impl Sections {
     /// Fits the sections into `size` bytes.
     ///
     /// # Errors
-    /// [`Status::SizeError`] if not even one event fits, or if the size of the registry overflows.
-    /// The kernel does not check for this overflow.
+    /// Returns [`Status::SizeError`] if there is no room for an event, or if the size of the
+    /// registry overflows. The kernel does not check for this overflow.
     pub(super) fn fit(size: usize, layout: Layout, registry_slots: usize) -> Result<Self, Status> {
         let registry = layout.header_size();
         let events = registry_slots

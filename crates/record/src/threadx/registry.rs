@@ -14,9 +14,9 @@
 //! changes this.
 //!
 //! Every registration decrements the count of available slots, even if an object gets the slot that
-//! it already has. Every unregistration increments it. At 0, no object is registered. The count can
-//! be lower than the actual number of available slots, so an image can lack some objects even
-//! without an error.
+//! it already has. Every unregistration increments it. While the count is 0, registering an object
+//! has no effect. The count can be lower than the actual number of available slots, so an image can
+//! lack some objects even without an error.
 //!
 //! Source: `tx_trace_object_register.c`, `tx_trace_object_unregister.c`, public Eclipse ThreadX
 //! repository.

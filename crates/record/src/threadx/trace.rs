@@ -74,9 +74,9 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// is called twice. A registry without slots is allowed here, but TraceX rejects it.
     ///
     /// # Errors
-    /// Checked in this order: [`Status::SizeError`] if `memory` is too small for the header,
-    /// `registry_slots` slots and one event; [`Status::NotDone`] if tracing is already on. After an
-    /// error, the trace is unchanged.
+    /// Fails with [`Status::SizeError`] if `memory` is too small for the header, `registry_slots`
+    /// slots and one event. Otherwise, fails with [`Status::NotDone`] if tracing is already on.
+    /// After an error, the trace is unchanged.
     pub fn enable<'o, I>(
         &mut self,
         memory: &'m mut [u8],
@@ -123,7 +123,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// another, even from within the notification.
     ///
     /// # Errors
-    /// [`Status::NotDone`] if tracing is off.
+    /// Returns [`Status::NotDone`] if tracing is off.
     pub fn disable(&mut self) -> Result<&'m mut [u8], Status> {
         if !self.is_on() {
             return Err(Status::NotDone);
@@ -153,13 +153,14 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// Sets or removes the function that is called after each wrap
     /// (`tx_trace_buffer_full_notify`).
     ///
-    /// The trace calls it whenever an event has filled the last slot, after resetting
-    /// `buffer_current` to slot 0. It runs within the call that recorded the event, possibly in an
-    /// interrupt. It can read the image, record events (into slot 0 and the following slots), and
-    /// disable or re-enable the trace. Recording continues unless it disables the trace. If it
-    /// records as many events as there are slots, it recurses endlessly, as in the kernel.
+    /// The trace calls `notify` whenever an event has filled the last slot, after resetting
+    /// `buffer_current` to slot 0. `notify` runs within the call that recorded the event, possibly
+    /// in an interrupt. `notify` can read the image, record events (into slot 0 and the following
+    /// slots), and disable or re-enable the trace. Recording continues unless `notify` disables the
+    /// trace. If `notify` records as many events as there are slots, it recurses endlessly, as in
+    /// the kernel.
     ///
-    /// This function also works while tracing is off.
+    /// The notification can also be set or removed while tracing is off.
     pub fn buffer_full_notify(&mut self, notify: Option<FullNotify<'m, C, T>>) {
         self.full_notify = notify;
     }
@@ -181,8 +182,8 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
         }
     }
 
-    /// Registers the name of an object's address (`tx_trace_object_register`). Returns the index of
-    /// its registry slot.
+    /// Stores an object's address and name in the registry (`tx_trace_object_register`). Returns
+    /// the index of its slot.
     ///
     /// Returns `None` if tracing is off or no slot is available; the address then has no name.
     /// Examines every slot in the worst case.

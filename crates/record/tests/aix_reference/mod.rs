@@ -1,4 +1,4 @@
-//! A slow model of the recorder, which keeps buffers as lists of whole entries.
+//! A slow model of the recorder. In the model, a buffer is a list of whole entries.
 //!
 //! The model stores no bytes. It computes the size of a frame from the table of entry forms. With
 //! each entry, it stores the entry's offset in the ring. To find overwritten entries, it examines
@@ -31,8 +31,8 @@ fn size_of(items: &[Item]) -> usize {
     items.iter().map(Item::size).sum()
 }
 
-/// Number of bytes that a buffer reserves for hook 006 and TRACE OFF. Hooks 005 and 006 together
-/// have the same maximum length.
+/// Number of bytes that a buffer reserves for hook 006 and TRACE OFF. Hook 005 is as long as TRACE
+/// OFF, so hooks 005 and 006 together also need this number of bytes.
 const RESERVED: usize = 48 + 56;
 /// Length of the mark at the front of a ring in bytes.
 const FRONT: usize = 56;

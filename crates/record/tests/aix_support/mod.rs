@@ -92,7 +92,7 @@ pub fn short_ids(events: &[Event]) -> Vec<String> {
     events.iter().map(|event| event.id.to_string()).collect()
 }
 
-/// Drains the waiting entries into `log`. Clears `log` first if the log starts over.
+/// Drains the waiting entries into `log`. If the trace starts its log again, clears `log` first.
 pub fn drain<C>(trace: &mut Trace<'_, C>, channel: u32, log: &mut Vec<Event>) {
     let order = trace.header(channel).expect("the channel is started").order;
     while let Some(Chunk { bytes, starts_over }) = trace.waiting(channel) {

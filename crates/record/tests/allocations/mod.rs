@@ -21,13 +21,13 @@ fn count() {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller fulfils the conditions of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count();
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller fulfils the conditions of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

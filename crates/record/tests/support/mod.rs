@@ -127,7 +127,7 @@ impl Slot {
     }
 }
 
-/// A semaphore whose name is its address.
+/// Returns a semaphore with this address.
 pub fn semaphore(pointer: u64) -> Object<'static> {
     Object::semaphore(pointer, b"semaphore", 0)
 }

@@ -3,8 +3,8 @@
  * the Rust recorder, and fuzz/src/target_twin.rs calls harness_run(). With HARNESS_PROGRAM, this file is a
  * program that reads a script from standard input and writes the output to standard output.
  *
- * A call consists of its operation and its core (one byte each), the length of its text (2 bytes), its
- * number of words, the counter of the clock and the words (4 bytes each), and the text.
+ * A call consists of these fields: operation (1 byte), core (1 byte), length of the text (2 bytes), number of
+ * words (4 bytes), counter of the clock (4 bytes), words (4 bytes each), and text.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@ import { writeLarge, writeWide } from "./large.js";
 
 const RANGE = "#t=4155000-4352000";
 
-/** More calls that draw would make a picture slow. A rectangle and a text for each of 4,000 spans are permitted. */
+/** More drawing calls than this would make a picture slow. A rectangle and a text for each of 4,000 spans are permitted. */
 const MAX_CALLS = 12_000;
 
 /** Traces of all dialects that have files in the repository, with the rate of their clock. */
@@ -329,7 +329,7 @@ function counting(page) {
 }
 
 /**
- * Presses keys in turn, and returns for each frame its time in milliseconds, which the page measures, and its number of drawing calls.
+ * Presses keys in turn. Returns, for each frame, its time in milliseconds as the page measures it, and its number of drawing calls.
  * @type {(page: any, keys: string[], count: number) => Promise<{ time: number, puts: number, calls: number }[]>}
  */
 function frames(page, keys, count) {
@@ -376,7 +376,8 @@ for (const [name, write] of LARGE) {
             const times = list.map(({ time }) => time).sort((a, b) => a - b);
             const most = Math.max(...list.map(({ calls }) => calls));
             context.diagnostic(`${count} events, ${lanes} rows, ${what}: median of a frame ${times[10]} ms, worst ${times[19]} ms, at most ${most} calls`);
-            // One image for all rows, and few calls beside it: their number does not depend on the trace.
+            // A frame draws at most one image, which contains all rows. The number of other drawing
+            // calls is small and does not depend on the trace.
             assert.ok(list.every(({ puts }) => puts <= 1), JSON.stringify(list));
             assert.ok(most < MAX_CALLS, String(most));
             if (process.env.FRAME_MS) assert.ok(times[10] < Number(process.env.FRAME_MS), `${times[10]} ms`);

@@ -65,7 +65,7 @@ export function converted(trace, rate) {
 }
 
 /**
- * Opens a page, and records as faults all messages, errors, and requests that `allowed` excludes. Waits until the
+ * Opens a page. Records as faults all messages, all errors, and the requests that `allowed` excludes. Waits until the
  * page has `drawn` its trace, or shows a dialog. `prepare` receives the page before it has an address.
  * @param {string} address
  */

@@ -118,7 +118,7 @@ test("spans of a row, and the time in which it ran", () => {
 });
 
 test("each pixel has the spans and the shares that a search in the whole row finds", () => {
-    // Changes at equal times, between pixels, and long after the previous one; deterministic, with a linear congruential generator.
+    // Some changes are at equal times, and some are long after the previous change. The generator is deterministic.
     let random = 7;
     const next = (/** @type {number} */ most) => {
         random = (random * 1103515245 + 12345) % 2 ** 31;
@@ -173,7 +173,7 @@ test("texts follow at once after a single movement, and during a long one a few 
     pace.cost = 100;
     assert.equal(pace.isMoving({ from: 1508.5, to: 1518 }, still, 1900), true);
     pace.cost = 0;
-    // A frame without a movement, and another selection.
+    // The texts follow if a frame shows no movement, or if the selection changes.
     assert.equal(pace.isMoving({ from: 1508.5, to: 1518 }, still, 1916), false);
     assert.equal(pace.isMoving({ from: 1509, to: 1519 }, still, 1932), true);
     assert.equal(pace.isMoving({ from: 1510, to: 1520 }, ["other"], 1948), false);
@@ -333,7 +333,8 @@ test("each context has its own colour, and interrupts share one", () => {
 });
 
 /**
- * A model of contexts with these priorities, whose rows are in the order of the contexts.
+ * Returns a model with a context for each of these priorities. Its rows are in the same order as
+ * the contexts.
  * @param {boolean} largerIsUrgent
  * @param {(number | null)[]} priorities
  * @returns {any}
@@ -389,8 +390,8 @@ test("spans of threads are a group of their own, before the state machines", () 
 });
 
 /**
- * Figures of inversions of context 0. It waits for two mutexes in turn, while context 1 runs. Counts
- * the spans that were examined, and the passes over all rows.
+ * Returns the figures of inversions of context 0, which waits for two mutexes in turn while context 1 runs. Also
+ * counts the searches in spans, and the passes over all rows.
  * @param {number} count
  */
 function inverted(count) {

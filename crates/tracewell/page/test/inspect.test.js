@@ -7,7 +7,7 @@ import { converted, hash, keep, launched, opened, options } from "./chromium.js"
 
 launched();
 
-/** The wait that the second inversion delays, and its row. */
+/** Fragment of an address that shows and selects a wait of `control`. The second longest inversion delays this wait. */
 const WAIT = "#t=4155000-4352000&s=2.59";
 
 /** Opens the page of the example. @param {string} [fragment] @param {any} [more] */
@@ -230,7 +230,7 @@ test("figures are those of a range when it is selected, say so, and change to th
     const range = "selected range 42.14550 ms to 42.78800 ms";
     await page.evaluate(() => { location.hash = "#t=4155000-4352000&r=4214550-4278800&p=figures"; });
     await page.waitForFunction((text) => document.querySelector("#figures .scope")?.textContent.includes(text), range);
-    // The same table, of the range.
+    // The panel shows the same table, but for the range.
     assert.equal(await page.locator("#figures nav .chosen").textContent(), "Longest waits");
     assert.match(await page.textContent("#figures tbody"), /controlmutexlog file642\.5 µs642\.9 µslogger/);
     assert.ok(await page.locator("#figures tbody tr").count() < 10);

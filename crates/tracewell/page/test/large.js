@@ -15,7 +15,7 @@ const TICKS = 12;
 const PAUSE = 5000;
 
 /**
- * Writes a trace with about this number of events, and returns their exact number.
+ * Writes a trace with about the wanted number of events, and returns the exact number of its events.
  * @param {string} example path of a trace whose buffer has not wrapped
  * @param {string} target
  * @param {number} wanted
@@ -56,11 +56,11 @@ const [IMAGE, OBJECTS] = [0x1000_0000, 0x2000_0000];
 const [RESUME, SUSPEND, MUTEX_GET, MUTEX_PUT, QUEUE_SEND, QUEUE_RECEIVE] = [1, 2, 52, 57, 69, 68];
 const [THREAD, QUEUE, MUTEX] = [1, 3, 5];
 
-/** Number of mutexes and of queues in that dump. */
+/** Number of mutexes in that dump, and also number of queues. */
 const OTHERS = 8;
 
 /**
- * Writes a ThreadX trace with many threads, of which each runs for a short time in a pseudo-random order. So each row is dense. Returns the
+ * Writes a ThreadX trace with many threads, which run in a pseudo-random order, each for a short time. So each row is dense. Returns the
  * number of events.
  * @param {string} target
  * @param {number} events

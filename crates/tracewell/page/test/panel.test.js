@@ -1,4 +1,5 @@
-// Tests what the page states and how it arranges it, without a browser: labels, shares, locks, colours, history, search.
+// Tests the content and the layout of the page without a browser: labels, shares, locks, colours,
+// history, search.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -148,8 +149,8 @@ test("back restores the time, the range and the selection, and forward repeats t
     assert.deepEqual([view.from, view.to, view.range, view.selection], [100, 300, [150, 200], { row: 1, span: 2 }]);
     view.forward();
     assert.deepEqual([view.from, view.to, view.range, view.selection], [500, 600, null, { whole: 4 }]);
-    // The second call adds no step, because the view has not changed. A step can change only the
-    // selection.
+    // The second call adds no step, because the view has not changed. The step back then changes
+    // the selection, but not the time.
     const before = view.past.length;
     view.remember();
     view.remember();

@@ -223,8 +223,9 @@ function repeated(file, copies) {
 }
 
 /**
- * Presses keys that move the view. Returns, as text, the median time of drawing, and the processor time of the page's
- * thread for each frame. The latter includes the handling of the key, but does not depend on other programs.
+ * Presses keys that move the view. Returns a text with the median time of drawing a frame and with
+ * the mean processor time per frame. The processor time is that of the page's thread: it includes
+ * the handling of the key, but does not depend on other programs.
  */
 async function frames(/** @type {any} */ page) {
     const times = [];

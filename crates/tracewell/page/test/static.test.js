@@ -71,7 +71,7 @@ async function shown(page) {
     assert.equal(await page.locator("#start .failure").count(), 0, await page.textContent("#message"));
 }
 
-/** Returns the texts of a page that depend on the reader. */
+/** Returns those texts of a page that come from the reader. */
 async function texts(page) {
     const read = (name) => page.textContent(name);
     return Promise.all(["#title", "#facts", "#count", "#details"].map(read));

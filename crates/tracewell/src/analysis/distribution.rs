@@ -47,7 +47,8 @@ pub struct Distribution {
     sum: u128,
     /// The sum of the squares, modulo 2^128.
     squares: u128,
-    /// The longest durations first. Equal durations are in the order in which they were added.
+    /// The longest durations, the longest first. Equal durations are in the order in which they
+    /// were added.
     worst: Vec<Worst>,
     values: Values,
 }
@@ -57,12 +58,12 @@ pub struct Distribution {
 pub struct Worst {
     /// The duration, in the unit of the values.
     pub value: u64,
-    /// The event with which it ended.
+    /// The event with which the duration ended.
     pub at: Position,
 }
 
 impl Worst {
-    /// Returns the time at which it began, in ticks since the first event.
+    /// Returns the time at which the duration began, in ticks since the first event.
     pub fn began(&self) -> u64 {
         self.at.ticks.saturating_sub(self.value)
     }
@@ -111,7 +112,7 @@ impl Distribution {
         if other.count == 0 {
             return;
         }
-        // An empty distribution has no minimum. Compare before adding the counts.
+        // An empty distribution has no minimum. Check this before `count` changes.
         self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
         self.max = self.max.max(other.max);
         self.count += other.count;

@@ -15,7 +15,7 @@ use crate::model::Position;
 /// hundreds; only damaged traces need more.
 const MAX_DISTRIBUTIONS: usize = 1 << 12;
 
-/// Kind of a time. docs/analysis.md defines each.
+/// Kind of a time. `docs/analysis.md` defines each kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Measure {
     /// Time from the release of a job to its completion.
@@ -42,9 +42,10 @@ pub enum Measure {
     Blocking,
     /// Time from the lock of a mutex to its unlock.
     Hold,
-    /// Duration of an interrupt without the interrupts nested in it.
+    /// Duration of an interrupt, excluding nested interrupts.
     Interrupt,
-    /// Time from one beginning of an interrupt to the next beginning.
+    /// Time from the beginning of an interrupt to the beginning of the next interrupt of the same
+    /// source.
     InterruptGap,
     /// Time from one mark of a task to another mark.
     Passage,
@@ -107,7 +108,7 @@ pub struct Measured<S> {
 /// added without a lookup. The default is an unknown place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::analysis) struct Place {
-    /// The value of `Distributions::round` for which `index` is valid; 0 for none.
+    /// The value of `Distributions::round` for which `index` is valid; 0 if `index` is never valid.
     round: u32,
     index: u32,
 }
@@ -156,8 +157,8 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
         }
     }
 
-    /// Adds a time like [`Distributions::add`]. `place` always belongs to the same measure and
-    /// subject.
+    /// Adds a time like [`Distributions::add`]. All calls with the same `place` must have the same
+    /// measure and the same subject.
     #[inline]
     pub(in crate::analysis) fn add_at(
         &mut self,
@@ -181,7 +182,8 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
         }
     }
 
-    /// Adds a time and returns the index of its distribution; `None` if there is none.
+    /// Adds a time and returns the index of its distribution. Returns `None` if there are too many
+    /// distributions.
     fn store(&mut self, measure: Measure, subject: S, ticks: u64, at: Position) -> Option<u32> {
         let next = self.rows.len();
         let index = match self.by_subject.get(&(measure, subject)) {

@@ -1,7 +1,7 @@
 //! Analyses that derive figures about the scheduler and about state machines.
 //!
-//! No analysis names a format, and none prints. All analyses use the meanings of events
-//! ([`crate::model::schema`]), so each works for every dialect.
+//! All analyses use the meanings of events ([`crate::model::schema`]), so each analysis works for
+//! every dialect. No analysis depends on a format, and no analysis prints anything.
 
 mod comparison;
 pub mod critical_path;

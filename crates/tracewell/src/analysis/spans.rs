@@ -59,9 +59,9 @@ impl SpanFigures {
 pub struct AllSpans {
     /// The spans of each call site, the longest total duration first.
     pub names: Vec<SpanFigures>,
-    /// Number of span ends whose beginnings are not in the trace. This number does not include the
-    /// ends of spans that `more` counts. While such spans are open, each end without a known
-    /// beginning counts as the end of one of them.
+    /// Number of span ends whose beginnings are not in the trace. While spans that exceed a limit
+    /// are open, each end without a known beginning is attributed to one of these spans, and is not
+    /// counted here.
     pub unknown: u64,
     /// Number of spans that exceed a limit. A span has no row if there are too many names, and no
     /// times if too many spans are open.
@@ -203,7 +203,7 @@ impl Spans {
         self.rows[row].begun += 1;
         let from = event.ticks();
         if self.open.len() + self.cut.len() >= MAX_OPEN {
-            // The ends of these spans may be lost.
+            // The ends of the spans in this set may be lost, so make room for others.
             self.cut.clear();
         }
         if self.open.len() >= MAX_OPEN {
@@ -242,8 +242,8 @@ impl Spans {
     }
 }
 
-/// Returns the row of a call site. Call sites have several event ids if the kinds of their values
-/// differ.
+/// Returns the row of the event's call site. A call site has several event ids if the kinds of its
+/// values differ from event to event.
 fn row(rows: &mut Vec<SpanFigures>, event: Event<'_>) -> Option<usize> {
     let site = event.kind().instrumentation.site.as_ref()?;
     let is_same = |row: &SpanFigures| row.name == site.name && row.target == site.target;
@@ -354,7 +354,7 @@ mod tests {
         ] {
             spanned.take_at(ticks, role, 0, 7);
         }
-        // Never busy.
+        // This span is never busy.
         spanned.take_at(40, Begins, 0, 8);
         spanned.take_at(50, Ends, 0, 8);
         let figures = spanned.spans.figures();

@@ -1,8 +1,8 @@
-//! Values as bytes, for a cache that the same program reads again. It is not an exchange format:
-//! the bytes have no version and no checksum of their own.
+//! Values as bytes, for a cache that the same program reads again. The bytes have no version and no
+//! checksum of their own, so they are not suitable for exchange with other programs.
 //!
-//! Reading returns `None` if the bytes are not a valid value of the type. It allocates at most as
-//! many elements as there are bytes left.
+//! Reading returns `None` if the bytes are not a valid value of the type. Reading never allocates
+//! more elements than there are bytes left.
 
 use serde_json::Value;
 use tracewell_wire::number;
@@ -45,7 +45,8 @@ impl Stored for u64 {
 }
 
 /// Returns the number at the beginning of eight bytes, and its length. Returns `None` if the number
-/// is longer. There is no branch for each byte, which would often be mispredicted.
+/// is longer. The function has no branch for each byte, because such branches would often be
+/// mispredicted.
 #[inline(always)]
 fn read_short(bytes: [u8; 8]) -> Option<(u64, usize)> {
     let word = u64::from_le_bytes(bytes);
@@ -53,7 +54,7 @@ fn read_short(bytes: [u8; 8]) -> Option<(u64, usize)> {
     if ends == 0 {
         return None;
     }
-    // All bits up to the end of the number, and then groups of 7, 14 and 28 bits.
+    // Select all bits up to the end of the number, and then join groups of 7, 14 and 28 bits.
     let within = ends ^ (ends - 1);
     let sevens = word & within & 0x7F7F_7F7F_7F7F_7F7F;
     let pairs = sevens & 0x007F_007F_007F_007F | (sevens & 0x7F00_7F00_7F00_7F00) >> 1;

@@ -23,9 +23,9 @@ use crate::text::{counted, spoken_time};
 pub enum Measure {
     /// Time from the release of a job to its completion.
     Response,
-    /// Time from the release of a job until the scheduler first chooses its task.
+    /// Time from the release of a job until the scheduler first chooses the job's task.
     Start,
-    /// Time from the event that makes a task ready until it has the processor.
+    /// Time from the event that makes a task ready until the task has the processor.
     Wake,
     /// Execution time of a task for a job.
     Execution,
@@ -37,9 +37,9 @@ pub enum Measure {
     Held,
     /// Duration of an interrupt, excluding nested interrupts.
     Interrupt,
-    /// Time from the post of a message until it is taken or dispatched.
+    /// Time from the post of a message until the message is taken or dispatched.
     Message,
-    /// Time from the post of a message to the end of its step.
+    /// Time from the post of a message to the end of the message's step.
     MessageResponse,
     /// Difference between a release and its expected time, for a given period.
     Jitter,
@@ -256,7 +256,8 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Returns the unit of the figure. The statistic `.count` has no unit of time.
+    /// Returns the unit of the figure. The unit of the statistic `.count` is always
+    /// [`Unit::Count`].
     pub const fn unit(&self) -> Unit {
         match self.statistic {
             Some(Statistic::Count) => Unit::Count,
@@ -265,7 +266,7 @@ impl Figure {
     }
 }
 
-/// Writes the figure in the form of a rule. Equal figures have the same text, so baselines use the
+/// Writes the figure in the syntax of rules. Equal figures have the same text, so baselines use the
 /// text as the key.
 impl Display for Figure {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {

@@ -117,7 +117,8 @@ impl<'r> Index<'r> {
         parts
     }
 
-    /// Lets steps process every event, or only the events to which their patterns refer.
+    /// If `awake` is true, lets the steps process every event. Otherwise, lets them process only
+    /// the events to which their patterns refer.
     pub(super) fn set_awake(&mut self, part: Part, awake: bool) {
         match (self.awake.binary_search(&part), awake) {
             // The list stays sorted, so that parts are processed in the order of the rules.

@@ -13,7 +13,7 @@ use crate::model::Event;
 use crate::select::Bound;
 use crate::text::times;
 
-/// Maximum number of triggers with different values that wait for their answers.
+/// Maximum number of waiting triggers of a statement, not including late triggers.
 const MAX_WAITING: usize = 4096;
 
 /// The progress of one statement (`never`, `count`, `eventually`, `whenever`) through a trace.
@@ -30,8 +30,8 @@ pub(super) struct Watch<'r> {
     /// Number of late triggers; they are at the start of `waiting`. Only `each` keeps them, because
     /// the next answer belongs to the oldest trigger even if it is late.
     expired: usize,
-    /// True after the statement was broken. This failure has been reported. After that, only
-    /// `whenever` and `each` continue: they count the triggers without an answer in time.
+    /// True after the statement was broken and this failure was reported. From then on, only
+    /// `whenever` and `each` continue: they count the triggers that get no answer in time.
     pub(super) is_broken: bool,
     /// True if too many triggers are waiting. The statement cannot count further ones.
     is_full: bool,
@@ -51,8 +51,7 @@ pub(super) struct Watch<'r> {
     matched: u64,
     /// True if the `from` event occurred.
     began: bool,
-    /// The events that almost matched the statement's decisive pattern, which determines the
-    /// result.
+    /// The events that almost matched the pattern that decides the statement.
     missed: Missed,
 }
 
@@ -154,8 +153,8 @@ impl<'r> Watch<'r> {
                 let change = clock.changes.last().map(|change| change.rate);
                 let rate = change.or(clock.rate)?;
                 let took = clock.nanoseconds(now)?.saturating_sub(clock.nanoseconds(since)?);
-                // The tick is rounded down. If the trigger is not late yet, a new alarm is
-                // requested.
+                // The tick is rounded down, so the alarm may be too early. If the trigger is not
+                // late at the time of the alarm, a new alarm is requested.
                 now.saturating_add(rate.ticks(ns.saturating_sub(took)).saturating_sub(2))
             }
         };
@@ -219,7 +218,8 @@ impl<'r> Watch<'r> {
                 let late = self.expire(event, *within, *pairs);
                 self.answer(matcher, event, answer, *pairs);
                 let asked = self.ask(matcher, event, trigger, *pairs);
-                // If there are both failures, the late trigger failed first.
+                // If `late` and `asked` are both failures, return `late`, because it occurred
+                // first.
                 late.and(asked)
             }
         }
@@ -248,8 +248,8 @@ impl<'r> Watch<'r> {
     }
 
     /// Counts the triggers that have waited too long for their answers. Returns a failure if there
-    /// is one. Call this before handling the event as an answer, because a late answer does not
-    /// count.
+    /// are such triggers. Call this before handling the event as an answer, because a late answer
+    /// does not count.
     fn expire(
         &mut self,
         event: Event<'_>,
@@ -310,7 +310,7 @@ impl<'r> Watch<'r> {
         self.matched += u64::from(answered > 0);
     }
 
-    /// If the event is a trigger, adds it to the triggers.
+    /// Adds the event to the waiting triggers if it is a trigger.
     fn ask(
         &mut self,
         matcher: &mut Matcher<'_>,

@@ -32,7 +32,7 @@ pub(super) struct Value {
     number: Option<i128>,
     /// The key of the object that the field refers to.
     key: Option<u64>,
-    /// The value in the form that output shows.
+    /// The text that output shows for the value.
     pub(super) text: String,
 }
 
@@ -52,8 +52,8 @@ impl Value {
 pub(super) enum Miss {
     /// The event has another name.
     Name,
-    /// The event has the name, but its field does not meet a condition. Contains the index of the
-    /// alternative and of the condition.
+    /// The event has the name, but one of its fields does not meet a condition. Contains the index
+    /// of the alternative and the index of the condition.
     Condition(usize, usize),
 }
 
@@ -102,8 +102,8 @@ impl<'r> Matcher<'r> {
         let shapes = self.shapes.naming(event.trace, event.id()).into_iter();
         let named = shapes.filter_map(|shape| positions.get(&shape)).flatten();
         let mut named: Vec<usize> = named.copied().collect();
-        // Sort the items, because the event is offered to them in the order of the text. Remove
-        // duplicates, because several shapes of an item can name the event.
+        // Sort the items, because the event is offered to them in the order in which they are
+        // written. Remove duplicates, because several shapes of an item can name the event.
         named.sort_unstable();
         named.dedup();
         self.remembered += named.len() + 1;
@@ -201,8 +201,8 @@ impl<'r> Matcher<'r> {
         }
     }
 
-    /// Returns the event's value for a condition in the form that outputs show, or `None` if the
-    /// event has no such field.
+    /// Returns the text that output shows for the field that a condition tests, or `None` if the
+    /// event lacks this field.
     pub(super) fn found(
         &mut self,
         pattern: &Pattern,

@@ -13,7 +13,7 @@
 //! |`shapes` | finds the shapes (names and fields in rules) that cover an event id |
 //! |`index` | finds the rules that an event may affect |
 //! |`matching` | compares events with patterns |
-//! |`steps` | events in order: the state of a run, the events that may come next |
+//! |`steps` | matches events with steps in order, and lists the events that may come next |
 //! |`invariants` | statements about the whole trace: never, count, whenever, each |
 //! |`figures` | the figures that thresholds name, and their values |
 //! |`thresholds` | compares figures with limits and with a baseline |
@@ -23,11 +23,12 @@
 //! |`verdict` | the result: the first difference of each rule, with the events around it |
 //! |`write` | writes rules from a trace |
 //!
-//! A trace is read once. Each event is offered to the steps that may come next, in the order of the
-//! text. The first step that accepts the event gets it. This decision is final. So an event costs
-//! at most one test for each step that refers to the event, and the use of memory does not depend
-//! on the length of the trace. Rules use the names of events, contexts and arguments that appear in
-//! output, so this module knows no dialect. The guide describes the language.
+//! A trace is read once. Each event is offered to the steps that may come next. The steps are tried
+//! in the order in which they are written. The first step that accepts the event gets it. This
+//! decision is final. So an event costs at most one test for each step that refers to the event,
+//! and the use of memory does not depend on the length of the trace. Rules use the names of events,
+//! contexts and arguments that appear in output, so this module knows no dialect. The guide
+//! describes the language.
 //!
 //! ```
 //! use tracewell::check::{Check, Rules};

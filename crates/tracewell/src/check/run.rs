@@ -29,14 +29,15 @@ pub struct Check<'r> {
     rules: &'r Rules,
     matcher: Matcher<'r>,
     index: Index<'r>,
-    /// The parts that an event affects. The list is kept to reuse its memory.
+    /// The parts that the current event may affect. The list is kept to reuse its memory.
     due: Vec<Part>,
     runs: Vec<RuleRun<'r>>,
-    /// The rate of the clock from which the alarms were computed.
+    /// The rate of the clock when the alarms were last computed, and the number of rate changes
+    /// until then.
     clock: (Option<Rate>, usize),
-    /// Number of failures at the start of the list whose context is complete.
+    /// All failures before this index in `verdict.failures` have their complete context.
     whole: usize,
-    /// The last events, at most [`BEFORE`], starting with the oldest at `oldest`.
+    /// A ring of the latest events, at most [`BEFORE`]. `oldest` is the index of the oldest event.
     recent: Vec<EventCopy>,
     oldest: usize,
     verdict: Verdict,

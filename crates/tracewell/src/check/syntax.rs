@@ -67,7 +67,7 @@ pub(super) struct Rule {
     pub(super) ends: bool,
     /// Number of variables in the steps.
     pub(super) slots: usize,
-    /// Names given by `as`.
+    /// Number of names given by `as`.
     pub(super) marks: usize,
 }
 
@@ -132,7 +132,7 @@ pub(super) enum ItemKind {
     },
 }
 
-/// A time limit from the previous step, or from an event named by `as`.
+/// A time limit. It is counted from the previous step, or from an event named by `as`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limit {
     pub(super) bound: Bound,
@@ -148,7 +148,7 @@ pub(super) struct Invariant {
     pub(super) from: Option<Pattern>,
     /// The event that ends the range of the statement.
     pub(super) until: Option<Pattern>,
-    /// The variables of the patterns.
+    /// Number of variables in the patterns.
     pub(super) slots: usize,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Threshold {
     pub(super) span: Span,
 }
 
-/// The values of figures in earlier runs, with the tolerance of a comparison.
+/// The values of figures in earlier runs, and the tolerance for the values of a new run.
 ///
 /// # Examples
 ///
@@ -63,7 +63,7 @@ impl Baseline {
 /// The result of a threshold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ThresholdResult {
-    /// The figure in the form of a rule.
+    /// The figure, written as in a rule.
     pub figure: String,
     /// The task or object with the worst value; `None` if the figure has no subject.
     pub subject: Option<String>,
@@ -200,7 +200,8 @@ impl Threshold {
         self.comparison.holds(amount.cmp(&self.limit.amount()))
     }
 
-    /// Returns true if a value is nearer to the limit than another value, or further beyond it.
+    /// Returns true if a value is worse than another value, that is, nearer to the limit or further
+    /// beyond the limit.
     fn is_worse(&self, value: Quantity, than: Quantity) -> bool {
         let (value, than, limit) = (value.amount(), than.amount(), self.limit.amount());
         match self.comparison {

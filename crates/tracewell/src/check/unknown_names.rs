@@ -101,8 +101,8 @@ fn unknown_name(name: &Text, trace: &Trace) -> Option<String> {
     let is_known = match name {
         Text::Like(written) => has_event(written, &trace.schema),
         Text::Exactly(_) => {
-            // A name in quotes can also be the name of a range or of unknown events, or a name that
-            // ends with an event id.
+            // A name in quotes can also be the name of a range of event ids, the name of unknown
+            // events, or a name that ends with an event id.
             trace.schema.ranges().any(|event| is_named(name, trace, event.id))
                 || !named(name, trace).is_empty()
                 || is_named(name, trace, u32::MAX)

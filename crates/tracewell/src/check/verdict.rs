@@ -1,5 +1,5 @@
-//! The result of a check. For each rule that is not met, it contains the first difference and the
-//! events around it.
+//! The result of a check. For each rule that is not met, the result contains the first difference
+//! and the events around this difference.
 
 use super::thresholds::ThresholdResult;
 use crate::model::{Event, EventRef, Losses, Priority, Trace};
@@ -56,8 +56,8 @@ impl Verdict {
         self.rules.iter().filter(|rule| rule.outcome() == RuleOutcome::Open).count()
     }
 
-    /// Returns a stricter verdict, which counts two more things as failures: a rule that the trace
-    /// does not decide, and the name of an event or argument that the trace's format does not have.
+    /// Returns a stricter verdict. It has two further kinds of failures: rules that the trace does
+    /// not decide, and names of events or arguments that the trace's format does not have.
     #[must_use]
     pub fn strict(mut self) -> Self {
         for result in &mut self.rules {
@@ -356,7 +356,7 @@ impl Line {
     }
 }
 
-/// A copy of an event that outlives its batch.
+/// A copy of an event. It can be kept longer than the batch that contains the event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EventCopy {
     seq: u64,

@@ -98,7 +98,8 @@ impl<W: Write> RulesWriter<W> {
         self.lines.line_end()
     }
 
-    /// Adds a warning to the trace for each name in the options that does not occur in this trace.
+    /// Checks the names in the options. For each name that is unknown in this trace, adds a warning
+    /// to the trace.
     pub fn remark(&self, trace: &mut Trace) {
         let WriteOptions { events, contexts, without } = &self.options;
         let (events, contexts) = (events.clone(), contexts.clone());

@@ -62,7 +62,7 @@ impl Members {
             let made = (self.inflate.total_out() - made) as usize;
             if made > 0 {
                 self.sum.update(&into[..made]);
-                // If there is also an error, the next call finds it again and returns it.
+                // If `result` is an error, the next call finds the error again and returns it.
                 return Ok(made);
             }
             match result {

@@ -56,7 +56,8 @@ enum Stage {
 /// A reader that decompresses the bytes of another reader.
 ///
 /// If the data is damaged or truncated, the reader delivers the bytes before the fault and then
-/// ends. [`Decompressor::faults`] returns the faults.
+/// ends. If only a checksum is wrong, the reader continues with the next member or frame.
+/// [`Decompressor::faults`] returns the faults.
 ///
 /// ```
 /// use std::io::Read;

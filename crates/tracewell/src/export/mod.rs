@@ -66,8 +66,8 @@ impl Export {
     /// Reads the input and writes it as one file in this format.
     ///
     /// # Errors
-    /// Returns an error if the format is a folder, if an option is wrong, if the trace lacks data,
-    /// or if reading or writing fails.
+    /// Returns an error if the output of this format is a folder, if an option is wrong, if the
+    /// trace lacks data, or if reading or writing fails.
     pub fn write(
         &self,
         input: &mut Input,
@@ -87,8 +87,8 @@ impl Export {
     /// Reads the input and writes it into an empty folder in this format.
     ///
     /// # Errors
-    /// Like [`Export::write`], but returns an error if the format is a file, or if the folder is
-    /// not empty.
+    /// Returns an error if the output of this format is a single file, if the folder is not empty,
+    /// if an option is wrong, if the trace lacks data, or if reading or writing fails.
     pub fn write_folder(
         &self,
         input: &mut Input,
@@ -98,7 +98,8 @@ impl Export {
     ) -> Result<Trace, ExportError> {
         match self.output {
             Output::Folder(write) => {
-                // A format can remove all files of the folder in order to write them again.
+                // The folder must be empty, because a format can remove all its files in order to
+                // write them again.
                 if std::fs::read_dir(folder).map_err(ExportError::Write)?.next().is_some() {
                     let message = "expected an empty folder, found a folder with content";
                     return Err(ExportError::NotPossible(message.to_owned()));
@@ -113,8 +114,8 @@ impl Export {
     }
 }
 
-/// Names of the input and output files. Some formats write them, for example `tracex-dump` in its
-/// heading.
+/// Names of the input and output files. Some formats contain these names. For example,
+/// `tracex-dump` has them in its heading.
 #[derive(Clone, Debug, Default)]
 pub struct ExportNames {
     /// Name of the input.

@@ -16,7 +16,8 @@ pub(super) struct BlockPlace {
     pub(super) at: u64,
     /// True if there was damage that no reported loss covers yet.
     pub(super) damaged: bool,
-    /// True if the preceding bytes are also damaged. Adjacent damage is reported once.
+    /// True if the bytes directly before this position are damaged. Adjacent damage is reported
+    /// once.
     in_damage: bool,
 }
 

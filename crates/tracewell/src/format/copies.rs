@@ -40,7 +40,8 @@ impl Room {
     /// Counts bytes that are about to be copied.
     ///
     /// # Errors
-    /// Returns `InvalidData` if the limit is exceeded. Most of the copied bytes are then holes.
+    /// Returns `InvalidData` if the limit is exceeded. In this case, some of the copied bytes are
+    /// in holes of the file.
     pub(super) fn spend(&mut self, bytes: usize) -> io::Result<()> {
         self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| {
             let message =

@@ -82,17 +82,17 @@ pub trait Decoder: Send {
     fn decode_to(&mut self, input: Input<'_>, out: &mut Emitter<'_>)
     -> Result<Progress, ReadError>;
 
-    /// Replaces the files of a trace in a folder ([`Settings::files`]), because the files have
-    /// grown or there are further files. The next call of [`Decoder::decode_to`] decodes the new
-    /// parts of these files. Only decoders of such traces implement this function; by default, it
-    /// does nothing.
+    /// Replaces the files of a trace that consists of several files in a folder
+    /// ([`Settings::files`]). The caller does this when files have grown, or when further files
+    /// exist. The next call of [`Decoder::decode_to`] decodes the new parts of these files. Only
+    /// decoders of such traces implement this function; by default, it does nothing.
     ///
     /// [`Settings::files`]: super::Settings::files
     fn grow(&mut self, _files: Arc<[TraceFile]>) {}
 
-    /// Reports that no bytes have arrived for a while. Some decoders infer settings from the first
-    /// bytes. At the next call of [`Decoder::decode_to`], such a decoder infers them from the bytes
-    /// that have arrived, if these suffice. By default, does nothing.
+    /// Informs the decoder that no bytes have arrived for a while. Some decoders infer settings
+    /// from the first bytes. At the next call of [`Decoder::decode_to`], such a decoder infers them
+    /// from the bytes that have arrived, if these suffice. By default, does nothing.
     fn pause(&mut self) {}
 
     /// Decodes as much of `input` as possible into `sink`, and updates `trace`, like

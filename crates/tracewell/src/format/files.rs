@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Finds the files of the trace at a path: the path of a folder, or the path of a file in the
+/// Finds the files of the trace at a path. The path is the folder of the trace, or a file in this
 /// folder. Returns `None` if the path is not a trace of the format.
 pub type FindFiles = fn(&Path) -> io::Result<Option<FolderFiles>>;
 

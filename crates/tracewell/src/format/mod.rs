@@ -228,8 +228,8 @@ impl Format {
             );
             return Err(OptionError::of_flag(file.flag, message));
         }
-        // The decoder applies the files to the schema that it uses. If the format has several
-        // versions, errors refer to the newest version.
+        // Check the user's schema files against the newest version of the format's schema. The
+        // decoder applies the files again to the schema that it uses.
         self.with_schemas((self.schema)(), settings)?;
         (self.make)(settings)
     }

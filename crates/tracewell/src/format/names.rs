@@ -18,8 +18,8 @@ use crate::text::{counted, shown};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     by_number: HashMap<u64, String, RandomState>,
-    /// True if the names need no warning: the trace contained one of the numbers, or the list is
-    /// used for many traces.
+    /// True if [`Names::remark`] adds no warning, because the trace contained one of the numbers or
+    /// the list is used for many traces.
     used: Cell<bool>,
 }
 
@@ -81,7 +81,7 @@ impl Names {
 
 fn entry(text: &str, prefix: &str, what: &str) -> Option<Result<(u64, String), String>> {
     let entry = text.strip_prefix(prefix).unwrap_or(text);
-    // Other lines are for other readers of the same file.
+    // A line that does not begin with a number is for another reader of the same file.
     if !entry.starts_with(|first: char| first.is_ascii_digit()) {
         return None;
     }

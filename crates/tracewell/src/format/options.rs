@@ -15,7 +15,7 @@ pub struct OptionHelp {
     pub help: &'static str,
 }
 
-/// Error for an option that a format does not have, or for a value that it cannot use.
+/// Error for an unknown option, or for an option with an invalid value.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}: {message}", self.typed())]
 pub struct OptionError {

@@ -1,4 +1,5 @@
-//! The end of a recorded program, which logs of native and POSIX streams may contain.
+//! Reports how a recorded program ended. Logs of native and POSIX streams may contain this
+//! information.
 
 use tracewell_wire::ProgramEnd;
 

@@ -106,14 +106,14 @@ pub struct DefaultOption {
     pub place: String,
 }
 
-/// A file of names that a configuration file refers to.
+/// The entry for a file of names in a configuration file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DefaultNames {
     /// Name of the format that reads the file.
     pub format: &'static str,
     /// The file of names.
     pub file: NamesFile,
-    /// The place in the configuration file that refers to the file of names, for messages.
+    /// For messages: the place in the configuration file that refers to the file of names.
     pub place: String,
 }
 
@@ -179,8 +179,7 @@ impl Settings {
         files.filter(move |file| file.format() == format || by_name(file.format()).is_none())
     }
 
-    /// Returns the given error about these settings. If a default caused the error, adds the place
-    /// of this default.
+    /// Adds the place of a default setting to an error, if this default caused the error.
     pub(super) fn placed(&self, format: &str, error: OptionError) -> OptionError {
         let Defaults { options, names, .. } = &self.defaults;
         // A setting that the user typed replaces the default, so no default caused the error.

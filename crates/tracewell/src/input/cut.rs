@@ -1,5 +1,5 @@
-//! Keeps a process alive if a file that it maps is truncated. Bytes after the new end read as
-//! zeros, and the mapping reports the truncation.
+//! Keeps a process alive if a file that it maps is truncated. The process then reads zeros after
+//! the new end, and the mapping reports the truncation.
 //!
 //! Without this module, reading a byte after the new end would raise SIGBUS and end the process
 //! without a message. This module's signal handler replaces the missing pages of a guarded mapping
@@ -35,8 +35,8 @@ static SLOTS: [Slot; MAX_MAPPINGS] = [const {
 static BEFORE: OnceLock<(libc::sigaction, usize)> = OnceLock::new();
 
 impl Guard {
-    /// Guards a mapping. Returns `None` if there are too many guarded mappings, or if the system
-    /// refuses.
+    /// Guards a mapping. Returns `None` if there are too many guarded mappings, or if the signal
+    /// handler cannot be installed.
     pub(super) fn new(bytes: &[u8]) -> Option<Self> {
         install()?;
         let start = bytes.as_ptr().addr();

@@ -193,7 +193,8 @@ fn decode_rust(name: &[u8]) -> Option<String> {
 }
 
 /// Decodes a name of a C++ compiler, as the Itanium ABI specifies it. Leaves out the types of a
-/// function's parameters, which make names long. For example, a handler is `uart::Driver::receive`.
+/// function's parameters, which make names long. For example, a handler is shown as
+/// `uart::Driver::receive`.
 fn decode_cpp(name: &[u8]) -> Option<String> {
     // Require the prefix, because the name of a C function could otherwise be read as the code of a
     // type.

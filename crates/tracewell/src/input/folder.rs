@@ -51,8 +51,9 @@ pub(super) fn find(path: &Path, settings: &Settings) -> Result<Option<Found>, In
             continue;
         };
         let Some(found) = files(path).transpose() else { continue };
-        // Such a file is a complete trace, even if a file `metadata` is beside it. This test comes
-        // last, because recognising a file takes longer than the tests above.
+        // A file of another format is a complete trace, even if a file `metadata` is in the same
+        // folder. This test comes last, because recognising a file takes longer than the tests
+        // above.
         if !is_folder && named.is_none() && is_certain(path, format) {
             continue;
         }

@@ -87,7 +87,7 @@ fn is_perfetto(start: &[u8]) -> bool {
             _ => return number > 1,
         }
     }
-    // A text can begin with four line ends.
+    // The tag 0A is also a line end, and a text can begin with several line ends.
     check_text(start).is_err()
 }
 

@@ -7,8 +7,8 @@
 //!   not empty are checked after the last file has been read, and are read again if they have
 //!   changed. After that, a file is complete if a later file exists.
 //! * A recorder can rename folders. During a renaming, a file may be found neither at its old nor
-//!   at its new path. So a snapshot without a known file is used only if the file is still missing
-//!   the next time.
+//!   at its new path. So if a known file is missing, this module discards the snapshot. It uses the
+//!   next snapshot even if the file is still missing.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -22,8 +22,8 @@ use super::{InputError, Reading, Settings, State};
 use crate::format::{FORMATS, Format, TraceFile};
 use crate::model::{Sink, Trace};
 
-/// Maximum number of snapshots at the end of the reading. Usually, the first snapshot without
-/// changed files is the last.
+/// Maximum number of snapshots at the end of the reading. The reading ends earlier if no file has
+/// changed since the previous snapshot.
 const MAX_LAST: usize = 8;
 
 /// A trace in a folder that grows.
@@ -80,7 +80,7 @@ impl Growing {
         let format = match folder::find(path, &settings) {
             Ok(None) => return Ok(None),
             Ok(Some((format, _))) => format,
-            // The metadata can follow.
+            // The program may write the file `metadata` later.
             Err(error) => match in_folder.filter(|_| path.is_dir()) {
                 Some(format) => format,
                 None => return Err(error),
@@ -101,8 +101,8 @@ impl Growing {
         self.reading.into_trace()
     }
 
-    /// Decodes the data that was written since the last call. Returns `None` if the files are the
-    /// same.
+    /// Decodes the data that was written since the last call. Returns `None` if no file has
+    /// changed.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or is not of the format.
@@ -165,8 +165,8 @@ impl Growing {
         });
         let files = files.collect::<io::Result<Vec<_>>>();
         let again = files.and_then(|mut files| {
-            // The first rule of the module: check the files that are not empty again after all
-            // files have been read.
+            // The first rule of the module: after all files have been read, check the non-empty
+            // files again.
             for seen in files.iter_mut().filter(|seen| seen.version.0 > 0) {
                 if version(&seen.path)? != seen.version {
                     *seen = read(&seen.path)?;

@@ -36,9 +36,9 @@ pub struct Mapping {
 impl Bytes {
     /// Maps a regular file.
     ///
-    /// If another program truncates the file while this program reads it, the missing bytes read as
-    /// zeros, and [`Bytes::is_cut`] reports the truncation. A file that is rewritten in place shows
-    /// a mixture of old and new bytes.
+    /// If another program truncates the file while this program reads it, this program reads zeros
+    /// in place of the missing bytes, and [`Bytes::is_cut`] reports the truncation. A file that is
+    /// rewritten in place shows a mixture of old and new bytes.
     ///
     /// # Errors
     /// Returns an error if the operating system refuses.
@@ -65,8 +65,9 @@ impl Bytes {
         }))
     }
 
-    /// Closes the file. The bytes stay. A process can map more files than it can have open. After
-    /// this, [`Bytes::is_cut`] reports a truncation only if a missing byte was read.
+    /// Closes the file but keeps the bytes, because a process can map more files than it can have
+    /// open. After this call, [`Bytes::is_cut`] reports a truncation only if a missing byte was
+    /// read.
     #[must_use]
     pub fn close(mut self) -> Self {
         if let Self::Mapped(mapping) = &mut self {
@@ -75,8 +76,9 @@ impl Bytes {
         self
     }
 
-    /// Returns the file's current length if the file is shorter than when it was mapped. Bytes
-    /// beyond this length need not come from the file.
+    /// Returns the file's current length if the file is shorter than when it was mapped, or, on
+    /// Unix, if the process read a missing byte. After [`Bytes::close`], the current length is
+    /// unknown, so the function returns the mapped length instead.
     pub fn is_cut(&self) -> Option<u64> {
         let Self::Mapped(Mapping { map, file, .. }) = self else { return None };
         let length = match file {

@@ -67,7 +67,7 @@ pub struct Input {
     format: &'static Format,
     settings: Settings,
     remarks: Diagnostics,
-    /// Properties that replace the properties that the decoder reads.
+    /// The facts from [`Format::note`]. They replace the facts that the decoder reads.
     facts: Vec<Fact>,
     /// The files that were joined, each with its offset in the content.
     parts: Vec<(u64, String)>,
@@ -78,7 +78,7 @@ pub struct Input {
     members: Members,
 }
 
-/// Maximum number of other processors' files that a hint counts.
+/// A hint counts at most this number of files of other processors.
 const MAX_PARTS: usize = 1024;
 
 impl Input {
@@ -285,7 +285,7 @@ impl Input {
     }
 
     /// Calls `watch` after each batch of events that is read, for example to show progress. The
-    /// counts start again with each reading of the input.
+    /// counts in [`Advance`] start at 0 each time the input is read.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -304,7 +304,8 @@ impl Input {
         self.watch = Some(Watch(Box::new(watch)));
     }
 
-    /// Returns true for a stream: it can be read once, and may send bytes for a long time.
+    /// Returns true if the input is a stream. A stream can be read only once, unless
+    /// [`Input::load`] was called, and may send bytes for a long time.
     pub fn is_stream(&self) -> bool {
         matches!(self.content, Content::Stream { .. })
     }
@@ -365,8 +366,8 @@ impl Input {
         let state = match &mut self.content {
             Content::Whole(bytes) => {
                 let decoded = reading.whole(bytes, sink);
-                // Check for a truncated file first: its missing bytes read as zeros, which may be
-                // the true cause of an error in `decoded`.
+                // Check for a truncated file first: the missing bytes are read as zeros, which may
+                // be the true cause of an error in `decoded`.
                 if let Some(length) = bytes.is_cut() {
                     return Err(InputError::cut(&self.path, bytes.len() as u64, length));
                 }

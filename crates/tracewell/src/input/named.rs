@@ -14,7 +14,7 @@ impl Input {
     /// context, the trace gets a warning.
     ///
     /// # Errors
-    /// As [`Input::read`].
+    /// Returns the errors of [`Input::read`].
     pub fn read_named(&mut self, sink: &mut dyn Sink) -> Result<Trace, InputError> {
         if self.selection.is_all() {
             self.read_all_named(sink)
@@ -28,7 +28,7 @@ impl Input {
         if !self.format().names_follow {
             return self.read_all(sink);
         }
-        // A stream cannot be read twice. Names that follow their events are only reported.
+        // A stream cannot be read twice. If names follow their events, add a warning.
         if self.is_stream() {
             let mut trace = self.read_all(sink)?;
             if trace.contexts.has_late_names() {
@@ -39,7 +39,7 @@ impl Input {
             return Ok(trace);
         }
         let mut known = self.read_all(&mut Nothing)?;
-        // From now on, each key again refers to the context that had it at the first event.
+        // Before the second pass, reset each key to its first context.
         known.contexts.rewind();
         self.read_all(&mut Named { known, sink })
     }

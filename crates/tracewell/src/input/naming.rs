@@ -1,5 +1,5 @@
-//! Applies the files with which users name events and addresses, and reports files and entries
-//! without effect.
+//! Applies the files with which users name events and addresses. Reports the files and entries that
+//! have no effect.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::format::Format;
 use crate::model::schema::{ArgumentKind, Extension};
 use crate::model::{Batch, Event, EventIds, Severity, SymbolTable, Trace};
 
-/// Maximum number of events in one note.
+/// Maximum number of events that one note lists.
 const MAX_LISTED: usize = 10;
 
 /// The files with which a user named events and addresses, and facts that show whether the trace

@@ -104,7 +104,8 @@ impl Reading {
     }
 
     /// Passes the pending bytes to the decoder again. Call this if no bytes have arrived for a
-    /// while. A decoder that waits for more bytes to infer settings can then decide.
+    /// while. A decoder that needs more bytes to infer its settings then infers them from the bytes
+    /// that it has.
     ///
     /// # Errors
     /// Returns an error if the bytes are not of the format.
@@ -199,7 +200,7 @@ impl Reading {
         Ok(state)
     }
 
-    /// Adds the notes about names to the trace, after its last event.
+    /// Adds the diagnostics about names to the trace if the trace has ended.
     fn report_names(&mut self, state: &State) {
         if matches!(state, State::Done)
             && let Some(names) = self.names.take()

@@ -42,7 +42,8 @@ impl Input {
     }
 }
 
-/// Returns the name of a file without its folder, which the parts of a run usually share.
+/// Returns the name of a file without its folder. The files of a run are usually in the same
+/// folder.
 fn name(file: &Path) -> String {
     let name = file.file_name().map_or(file, Path::new);
     shown_path(name).to_string()

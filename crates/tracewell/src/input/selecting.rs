@@ -29,8 +29,8 @@ impl Input {
     }
 
     /// Collects the ids of events in the next readings, for [`Trace::ids`]. Then
-    /// [`Selection::unknown_names`] can report events that never occurred. [`Input::select`]
-    /// implies this if the selection names events.
+    /// [`Selection::unknown_names`] can report events that never occurred. [`Input::select`] does
+    /// the same if the selection names events.
     pub fn note_ids(&mut self) {
         self.notes_ids = true;
     }
@@ -41,9 +41,9 @@ impl Input {
         std::mem::take(&mut self.selection)
     }
 
-    /// Returns the selection with [`Selection::tail`] replaced by the number of events to skip. If
-    /// `tail` is set, this function reads the whole input to count the events, and keeps the bytes
-    /// of a stream in memory.
+    /// Converts [`Selection::tail`] to a number of events to skip, and returns the new selection.
+    /// If `tail` is set, this function reads the whole input to count the events, and keeps the
+    /// bytes of a stream in memory.
     ///
     /// # Errors
     /// Returns the errors of [`Input::read`].

@@ -30,8 +30,8 @@ pub(super) fn decoded(
     Ok(Content::Whole(Bytes::Owned(segment)))
 }
 
-/// Returns the first segment in which a format is recognised, or the first segment if there is
-/// none.
+/// Returns the first segment in which a format is recognised. If no segment has a known format,
+/// returns the first segment.
 fn trace_segment(image: image::MemoryImage, remarks: &mut Diagnostics) -> Vec<u8> {
     let mut segments = image.into_segments();
     let known = |segment: &image::Segment| {

@@ -7,8 +7,8 @@ use crate::model::{Batch, Before, Columns, Flow, Loss, Sink, SinkError, Slices, 
 /// The part of an input that was read so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Advance {
-    /// Number of bytes of the events that were read. This is slightly less than the number of input
-    /// bytes.
+    /// Total size in bytes of the events that were read. This is slightly less than the number of
+    /// input bytes.
     pub bytes: u64,
     /// Number of events that were read.
     pub events: u64,

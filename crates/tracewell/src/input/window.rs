@@ -13,7 +13,7 @@ const READ_BYTES: usize = 256 * 1024;
 #[derive(Debug)]
 pub(super) struct Window {
     bytes: Vec<u8>,
-    /// Position of the first byte in the stream.
+    /// Offset in the stream at which the window begins.
     offset: u64,
     /// The decoder waits until the window has this many bytes.
     wanted: usize,
@@ -69,7 +69,7 @@ impl Window {
         Emitter::new(&mut self.buffer, bytes, trace, sink)
     }
 
-    /// Returns the position in the stream after the last byte.
+    /// Returns the offset in the stream at which the window ends.
     pub(super) fn end(&self) -> u64 {
         self.offset + self.bytes.len() as u64
     }

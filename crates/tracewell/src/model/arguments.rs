@@ -1,4 +1,5 @@
-//! Reads the arguments of a batch's events, for loops that need single arguments of many events.
+//! Reads the arguments of a batch's events. This is for code that needs single arguments of many
+//! events.
 
 use tracewell_wire::ByteOrder;
 
@@ -20,9 +21,11 @@ struct Words<'a> {
     order: ByteOrder,
     /// The words of all whole records.
     words: &'a [[u8; 4]],
-    /// Number of words in a record, before the payload, and in the payload.
+    /// Number of words in a record.
     size: usize,
+    /// Number of words before the payload.
     before: usize,
+    /// Number of words in the payload.
     count: usize,
 }
 

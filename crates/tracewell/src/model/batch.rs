@@ -25,8 +25,8 @@ impl Priority {
     /// No priority, because the record contains none.
     pub const NONE: Self = Self(u16::MAX);
 
-    /// Creates a priority from the traced system's number. The number 65,535 means no priority; no
-    /// dialect uses it as a priority.
+    /// Creates a priority from the recorded number. The number 65,535 means no priority; no dialect
+    /// uses it as a priority.
     #[inline]
     pub const fn new(priority: u16) -> Self {
         Self(priority)
@@ -231,7 +231,8 @@ impl<'a> Records<'a> {
         (self.record(row), self.payload(row))
     }
 
-    /// Returns the record of a row if all records have this size; empty if there is no such row.
+    /// Returns the record of a row of a batch in which all records have `size` bytes. Returns an
+    /// empty slice if there is no such row.
     #[inline(always)]
     fn fixed_record(&self, row: usize, size: usize) -> &'a [u8] {
         let start = row.saturating_mul(size);

@@ -196,8 +196,9 @@ impl Rate {
     #[inline]
     fn divide(self, number: u64) -> (u64, u64) {
         let ticks = self.ticks.get();
-        // The reciprocal is at most 1 below 2^64 / ticks. So the product is at most number / ticks,
-        // and less than 1 below it. Rounded down, it is the quotient or 1 less.
+        // The reciprocal is at most 1 below 2^64 / ticks. So the product divided by 2^64 is at most
+        // number / ticks, and differs from it by less than 1. Rounded down, the result is the
+        // quotient or 1 less.
         let quotient = ((u128::from(number) * u128::from(self.reciprocal)) >> 64) as u64;
         let rest = number - quotient * ticks;
         if rest < ticks { (quotient, rest) } else { (quotient + 1, rest - ticks) }
@@ -316,9 +317,9 @@ impl RateChange {
 pub struct Clock {
     /// Ticks per second, if known. If the rate changes, this is the first rate.
     pub rate: Option<Rate>,
-    /// All rates in the order of time, each with its start; empty if `rate` never changes. Times
-    /// are rounded down at each change, including the first, so each rate begins at a whole number
-    /// of nanoseconds.
+    /// The rates that [`Clock::change_rate`] set, in the order of time; empty if `rate` never
+    /// changes. Each rate begins at a whole number of nanoseconds. The start of the first rate is
+    /// rounded up if no rate was known before. All other starts are rounded down.
     pub changes: Vec<RateChange>,
     /// The counter that produced the timestamps.
     pub counter: Counter,
@@ -353,7 +354,7 @@ impl Clock {
     }
 
     fn piecewise(&self, ticks: u64) -> Option<u64> {
-        // Nearly all conversions are for the current time.
+        // Nearly all conversions are for ticks after the last change.
         let after = match self.changes.last() {
             Some(last) if last.ticks <= ticks => self.changes.len(),
             _ => self.changes.partition_point(|change| change.ticks <= ticks),

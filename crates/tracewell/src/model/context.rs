@@ -58,8 +58,7 @@ impl ContextId {
 pub struct Context {
     /// The recorded key: an address, or the dialect's value for an interrupt.
     pub key: u64,
-    /// The key in the form of the output: `0x` and upper-case hexadecimal digits if it is an
-    /// address.
+    /// The key as the output shows it: `0x` and upper-case hexadecimal digits if it is an address.
     pub key_text: String,
     /// Kind of the context.
     pub kind: ContextKind,
@@ -102,7 +101,8 @@ pub struct Contexts {
     renamed: Vec<ContextId>,
     /// Number of changes of `by_key`.
     bindings: u64,
-    /// The keys of the latest changes of `by_key`: at most one more than there are contexts.
+    /// The keys of the latest changes of `by_key`. Their number is at most the number of contexts
+    /// plus one.
     rebound: Vec<u64>,
 }
 
@@ -148,9 +148,8 @@ impl Contexts {
         id
     }
 
-    /// Adds a context. If another context has the same key, that context ends. All events of a
-    /// batch are before this change or all are after it, so [`Contexts::find`] is valid for all of
-    /// them.
+    /// Adds a context. If another context has the same key, that context ends. Call this only
+    /// between batches, so that [`Contexts::find`] is valid for all events of a batch.
     pub fn replace(&mut self, context: Context) -> ContextId {
         self.by_key.remove(&context.key);
         self.add(context)
@@ -175,8 +174,8 @@ impl Contexts {
         self.rebound.push(key);
     }
 
-    /// Binds each key to the first context that had it. This is the state at the start of a trace
-    /// whose contexts are all known. Call [`Contexts::follow`] afterwards.
+    /// Binds each key to the first context that had it. The keys had these contexts at the
+    /// beginning of the trace. Call [`Contexts::follow`] afterwards.
     pub(crate) fn rewind(&mut self) {
         self.by_key.clear();
         for (index, context) in self.list.iter().enumerate() {
@@ -186,7 +185,7 @@ impl Contexts {
     }
 
     /// Lets each key refer to the same context as in `live`. `live` has the same contexts, but may
-    /// lack the last ones. Keys that `live` does not contain yet keep their contexts.
+    /// lack the last ones. A key keeps its context if no context of `live` has had this key.
     pub(crate) fn follow(&mut self, live: &Self) {
         let behind = usize::try_from(live.bindings - self.bindings).unwrap_or(usize::MAX);
         let missed = live.rebound.len().checked_sub(behind);

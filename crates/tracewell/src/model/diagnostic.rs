@@ -53,7 +53,7 @@ pub struct Diagnostic {
     pub file: Option<String>,
     /// Offset in the source in bytes, if the diagnostic concerns one position.
     pub offset: Option<u64>,
-    /// The message with the expected and the found value.
+    /// The message, without the severity and the place.
     pub message: String,
 }
 
@@ -72,7 +72,7 @@ impl Diagnostic {
         }
     }
 
-    /// Returns the beginning of the message: the other file or the offset, if there is one.
+    /// Returns the text that precedes the message: the name of the file, the offset, or nothing.
     pub fn place(&self) -> String {
         match (&self.file, self.offset) {
             (Some(file), _) => format!("{file}: "),
@@ -103,7 +103,8 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Number of diagnostics that are kept, so that hostile input cannot fill memory.
+    /// Maximum number of diagnostics that are kept. Without the limit, hostile input could fill the
+    /// memory.
     pub const KEPT: usize = 100;
 
     /// Adds a diagnostic. `offset` is `None` if the diagnostic concerns the whole input.

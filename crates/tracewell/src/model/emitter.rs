@@ -9,10 +9,10 @@
 //! | [`Emitter::decoded`] | in the window | appended to [`EventBuffer::payloads`] |
 //! | [`Emitter::copied`] | appended to [`EventBuffer::copies`] | appended to [`EventBuffer::payloads`] |
 //!
-//! A decoder whose hot loop adds many small events first calls [`Emitter::room`], which returns a
-//! number of events. It then adds up to that many events with [`Emitter::add`], which checks
-//! nothing. For events like those of [`Emitter::copied`], it calls [`Emitter::room_for_copied`] and
-//! [`Emitter::add_copied`] instead.
+//! If a decoder's hot loop adds many small events, the decoder first calls [`Emitter::room`], which
+//! returns a number of events. The decoder then adds up to that many events with [`Emitter::add`],
+//! which checks nothing. For events like those of [`Emitter::copied`], it calls
+//! [`Emitter::room_for_copied`] and [`Emitter::add_copied`] instead.
 //!
 //! A decoder whose hot loop fills whole columns uses [`Emitter::columns`] and [`Emitter::batch`].
 
@@ -95,7 +95,7 @@ impl NewEvent {
 pub struct Window<'a> {
     /// The available bytes, without consumed bytes.
     pub bytes: &'a [u8],
-    /// Offset of the first byte in the source.
+    /// Offset in the source at which `bytes` begins.
     pub offset: u64,
 }
 
@@ -168,7 +168,7 @@ impl<'a> Emitter<'a> {
         Self { trace, buffer, sink, window }
     }
 
-    /// Returns the ticks of a timestamp since the first event. The first timestamp becomes the
+    /// Returns the ticks from the first event to a timestamp. The first timestamp becomes the
     /// origin of the clock.
     #[inline]
     pub fn ticks(&mut self, stamp: u64) -> u64 {
@@ -294,8 +294,8 @@ impl<'a> Emitter<'a> {
         *claimed = (payloads.len(), copies.len());
     }
 
-    /// Delivers the events that were added. Call this at the end, before the window ends, and
-    /// before the trace gets names that apply only to later events.
+    /// Delivers the events that were added. Call this after the last event of a window, and before
+    /// the trace gets names that apply only to later events.
     pub fn flush(&mut self) -> Flow {
         let buffer = &mut *self.buffer;
         if buffer.added.is_empty() {
@@ -368,7 +368,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// Numbers the events of a batch and passes it to the sink.
+/// Gives numbers to the events of a batch, and passes the batch to the sink.
 fn deliver(
     trace: &mut Trace,
     sink: &mut dyn Sink,

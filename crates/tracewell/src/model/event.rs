@@ -65,7 +65,7 @@ impl<'a> Event<'a> {
         self.trace.clock.nanoseconds(self.row.ticks)
     }
 
-    /// Returns the core that recorded the event, from 0.
+    /// Returns the number of the core that recorded the event, counted from 0.
     pub const fn cpu(&self) -> u16 {
         self.row.cpu
     }
@@ -298,7 +298,7 @@ impl<'a> Iterator for Args<'a> {
             let index = self.next;
             let argument = self.event.kind().args.get(index)?;
             self.next += 1;
-            // Omits arguments that the source's settings exclude from records.
+            // Skip arguments that the records lack because of the source's settings.
             if let Some(number) = self.event.argument(index) {
                 return Some((&argument.name, self.value(index, argument.kind, number)));
             }

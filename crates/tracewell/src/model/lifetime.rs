@@ -4,7 +4,8 @@
 //! not get the name of the later object. Each creation begins a life. If the source contains an
 //! object with the same key and kind, the life is assigned to this object. The last life of a key
 //! is assigned first, because a source keeps the latest names. If the parameters of a creation
-//! contradict the parameters of an object, the life is never assigned to that object. A life
+//! contradict the parameters of an object, the life is not assigned to that object. There is one
+//! exception: if the last life has not ended, it is assigned to a living object in any case. A life
 //! without an object has no name.
 
 use std::collections::HashMap;
@@ -34,8 +35,9 @@ struct ObservedLifetime {
 struct Creation {
     place: usize,
     ticks: u64,
-    /// Arguments of the event.
+    /// Id of the event.
     id: u32,
+    /// Arguments of the event.
     arguments: Vec<u64>,
 }
 
@@ -45,7 +47,7 @@ pub struct KeyBinding {
     /// The position that the caller passed to `note`, or `None` if the change applies before the
     /// first event.
     pub place: Option<usize>,
-    /// Ticks of that position since the first event.
+    /// Ticks from the first event to that position.
     pub ticks: u64,
     /// The key of the object, as in [`Object::key`].
     pub key: u64,
@@ -191,10 +193,11 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// Returns the lives in time order, each with its object. Initially, the source filled the
-    /// slots of a key in order. If there are at least as many slots as lives, these lives got the
-    /// last slots. If there are fewer slots than lives, some lives shared a slot. In this case, the
-    /// search for slots begins with the first life, otherwise with the last.
+    /// Returns the lives in time order, each with its object. At first, the source filled the slots
+    /// of a key in order. If there are at least as many slots as lives, the lives got the last
+    /// slots. This function then searches from the last life and the last slot backwards. If there
+    /// are fewer slots than lives, some lives shared a slot. This function then searches from the
+    /// first life and the first slot forwards.
     fn give(mut self, lives: &[ObservedLifetime]) -> Vec<(ObservedLifetime, Option<ObjectId>)> {
         let first = lives.first().filter(|life| life.created.is_none()).cloned();
         let begun: Vec<_> = lives.iter().filter(|life| life.created.is_some()).cloned().collect();
@@ -244,8 +247,8 @@ impl Given<'_> {
         }
     }
 
-    /// Removes and returns the first object that fits a life if `first` is true, otherwise the last
-    /// one.
+    /// Removes and returns an object that fits a life. If `first` is true, this is the first such
+    /// object, otherwise the last.
     fn take(&mut self, life: &ObservedLifetime, first: bool) -> Option<ObjectId> {
         let fits = |id: &ObjectId| self.fits(*id, life);
         let mut slots = self.slots.iter();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-/// Why events are missing.
+/// The reason why events are missing.
 ///
 /// ```
 /// assert_eq!(tracewell::model::LossCause::BufferFull.as_str(), "buffer full");
@@ -48,7 +48,7 @@ pub struct Loss {
     /// events: in a stream with numbered records, a gap in the numbers includes the damaged
     /// records.
     pub events: Option<u64>,
-    /// Why they are missing.
+    /// The reason why the events are missing.
     pub cause: LossCause,
     /// Offset in the source, in bytes.
     pub offset: u64,
@@ -65,7 +65,7 @@ pub struct Loss {
 /// // Once the size of one gap is unknown, so is the sum.
 /// losses.add(&Loss { before: 9, events: None, cause: LossCause::Damaged, offset: 160 });
 /// assert_eq!((losses.events(), losses.damaged()), (None, 1));
-/// // The gap that the damaged record leaves in the numbers is at the same place.
+/// // The damaged record also leaves a gap in the record numbers, at the same place.
 /// losses.add(&Loss { before: 9, events: Some(0), cause: LossCause::Missing, offset: 160 });
 /// assert_eq!(losses.places(), 2);
 /// ```
@@ -92,7 +92,7 @@ pub struct LossCount {
 impl Losses {
     /// Counts a loss under its cause.
     pub fn add(&mut self, loss: &Loss) {
-        // A damaged record and the gap that it leaves in the numbers count as one place.
+        // A damaged record also leaves a gap in the record numbers. Both count as one place.
         if self.last.replace(loss.before) != Some(loss.before) {
             self.places += 1;
         }

@@ -1,7 +1,7 @@
 //! The meanings of events for scheduling, which do not depend on the traced system.
 //!
-//! Analyses use only meanings, so each works for every dialect. Events that are unrelated to
-//! scheduling have no meaning.
+//! Analyses use only meanings, so every analysis works for every dialect. Events that are unrelated
+//! to scheduling have no meaning.
 
 /// The meaning of an event for scheduling.
 ///
@@ -88,7 +88,7 @@ pub enum Meaning {
     TraceStop,
     /// The subject exists when the trace begins.
     Exists,
-    /// A job of the subject was released by its period or its event.
+    /// A job of the subject was released, for example by a timer.
     Release,
     /// A job of the subject was requested. Its release may be a separate event.
     Activate,

@@ -14,8 +14,8 @@ use super::one_or_many::OneOrMany;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ObjectId(pub u32);
 
-/// The times at which an object was created and deleted. Each is `None` if the trace does not
-/// contain that event.
+/// The times at which an object was created and deleted. A time is `None` if the trace does not
+/// contain the creation or the deletion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Lifetime {
     /// Ticks of its creation.
@@ -36,7 +36,8 @@ pub struct Object {
     /// The name that the output shows: the recorded name with unprintable bytes escaped, or a name
     /// derived from kind and key.
     pub label: String,
-    /// Parameters as recorded, by kind.
+    /// The recorded parameters, in the order of
+    /// [`ObjectKind::parameters`](super::schema::ObjectKind::parameters).
     pub parameters: Vec<u64>,
     /// Priority at registration, for threads of kernels that record it.
     pub priority: Option<u16>,
@@ -70,7 +71,7 @@ impl Bindings {
     #[inline]
     fn until(&self, ticks: u64) -> usize {
         match self.0.last() {
-            // Nearly all lookups are for the current time.
+            // Nearly all lookups are for ticks after the last binding.
             Some(last) if last.from <= ticks => self.0.len(),
             _ => self.0.partition_point(|binding| {
                 #[cfg(test)]
@@ -128,7 +129,8 @@ impl Bindings {
         self.0.push(Binding { from: from.max(last.0), object, renamed });
     }
 
-    /// If the key refers to this object, lets it refer to no object from a tick on.
+    /// Lets the key refer to no object from a tick on. Does nothing if the key does not refer to
+    /// this object.
     fn end(&mut self, from: u64, object: ObjectId) {
         if self.0.last().is_some_and(|last| last.object == Some(object)) {
             self.add(from, None, false);
@@ -214,7 +216,6 @@ impl Objects {
     pub fn add(&mut self, object: Object) -> ObjectId {
         let (key, kind, from) = (object.key, object.kind, object.lifetime.from);
         let id = self.add_unnamed(object);
-        // Before the first object of this key, events can only refer to this object.
         let is_first = self.by_kind.get(&(key, kind)).is_none_or(|bindings| bindings.0.is_empty());
         if from.is_some() || is_first {
             self.bind(id, from.filter(|_| !is_first).unwrap_or(0));
@@ -344,9 +345,9 @@ impl Objects {
         self.by_key.get(&key).map_or(&[], |lives| &lives.ids)
     }
 
-    /// Returns the latest object that a key named at a given time. If `kind` is given, considers
-    /// only objects of this kind. The key of a deleted object still refers to this object until
-    /// another object gets the key. After [`Objects::end`], the key refers to no object instead.
+    /// Returns the object to which a key refers at a given time. If `kind` is given, considers only
+    /// objects of this kind. The key of a deleted object still refers to this object until another
+    /// object gets the key. After [`Objects::end`], the key refers to no object instead.
     pub fn at(&self, key: u64, ticks: u64, kind: Option<u32>) -> Option<(ObjectId, &Object)> {
         let id = self.named(key, ticks, kind).object?;
         Some((id, self.get(id)?))

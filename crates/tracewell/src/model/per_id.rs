@@ -5,7 +5,8 @@ use std::sync::{Arc, Weak};
 
 use crate::model::schema::Schema;
 
-/// Ids below this number have entries. Only ids that belong to a range are higher.
+/// Only ids below this number have places in the table. The schema gives larger ids no entries of
+/// their own.
 const MAX_IDS: usize = 1 << 16;
 
 /// A table by event id. An entry is made when its id first occurs, and made again after the schema
@@ -17,8 +18,8 @@ pub(crate) struct PerId<T> {
     schema: Weak<Schema>,
     /// Index in `entries` by id; 0 if the id has no entry yet.
     index: Vec<u16>,
-    /// The entries. The first entry is for the ids that do not fit into `index`: it belongs to the
-    /// one of these ids that was looked up last.
+    /// The entries. The ids that do not fit into `index` share the first entry. Looking up one of
+    /// these ids overwrites it.
     entries: Vec<T>,
 }
 
@@ -41,8 +42,8 @@ impl<T: Copy> PerId<T> {
         OfSchema { table: self, schema }
     }
 
-    /// Returns the entry of an id, if it exists. The last schema of [`PerId::of_schema`] must still
-    /// be the schema of the trace.
+    /// Returns the entry of an id, if it exists. Call this only if the trace still has the schema
+    /// of the last call of [`PerId::of_schema`].
     #[inline(always)]
     pub(crate) fn known(&self, id: u32) -> Option<&T> {
         let index = *self.index.get(id as usize)?;
@@ -74,8 +75,8 @@ impl<T: Copy> OfSchema<'_, T> {
     fn add(&mut self, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> u16 {
         let PerId { index: indices, entries, .. } = &mut *self.table;
         let entry = make(self.schema, id);
-        // Index 0 means that an id has no entry yet. Entry 0 stores the entries of ids that are too
-        // large for the table, one at a time.
+        // Index 0 means that an id has no entry yet. The ids that do not fit into the table share
+        // entry 0, and each of them overwrites it.
         if entries.is_empty() {
             entries.push(entry);
         }

@@ -1,10 +1,10 @@
 //! The spans of instrumented programs: units of work with a name, a beginning and an end.
 //!
 //! Programs identify their spans by ids of up to 64 bits, which are unique among the open spans of
-//! a process. This table numbers the spans 1, 2, 3 in the order in which they first occur in a
-//! trace, so that people can read and type the numbers, and every JSON reader represents them
-//! exactly. The decoder adds spans and replaces the ids in events by numbers. Events look up the
-//! name of a span by its number.
+//! a process. This table gives the spans the numbers 1, 2, 3 and so on, in the order in which they
+//! first occur in a trace. So people can read and type the numbers, and every JSON reader
+//! represents them exactly. The decoder adds spans and replaces the ids in events by numbers.
+//! Events look up the name of a span by its number.
 //!
 //! A program may begin millions of spans, so memory is bounded. The table keeps open spans up to a
 //! limit, and the most recently ended spans. A span has no name if its beginning was not recorded
@@ -17,8 +17,8 @@ use foldhash::fast::RandomState;
 use super::ContextId;
 use super::schema::SpanRole;
 
-/// Maximum number of open spans. If there are more, the oldest one is removed. The limit exceeds
-/// the limit of `analysis::spans`, so spans with a duration keep their numbers.
+/// Maximum number of open spans. If there are more, the oldest one is removed. This limit is higher
+/// than the limit of `analysis::spans`, which identifies open spans by their numbers.
 const MAX_OPEN: usize = 1 << 17;
 
 /// Maximum number of ended spans. The limit exceeds the number of events in a batch, so spans that
@@ -166,8 +166,8 @@ impl ProgramSpans {
                 self.removed += 1;
             }
         }
-        // As long as an open span is at the front, the numbers of all later spans stay. So remove
-        // the numbers of ended spans.
+        // The loop above removes nothing while few spans are open, so the numbers of ended spans
+        // collect in `begun`. Remove these numbers.
         if self.begun.len() > 2 * MAX_OPEN {
             let mut begun = std::mem::take(&mut self.begun);
             begun.retain(|number| self.is_open(*number));

@@ -3,10 +3,10 @@
 //!
 //! | event | effect |
 //! |---|---|
-//! | start of the trace | its subject runs, unless another is known to run |
+//! | start of the trace | the subject of the event runs, unless another task is known to run |
 //! | interrupt begins | no task runs until the outermost interrupt ends |
 //! | scheduler chose | the choice applies at once, or when the outermost interrupt ends |
-//! | interrupt ends | the last choice in it; else the task that the event names; else no change |
+//! | interrupt ends | the task chosen during it runs, or else the task that the event names |
 //! | end without a beginning | the named task runs, unless another is known to run |
 //! | context was loaded | it runs, if the trace records no choices or no task is known to run |
 //! | the system's own context was loaded | it runs at once: no scheduler chooses it |
@@ -27,7 +27,7 @@ impl MaybeContext {
         self.0.checked_sub(1).map(ContextId)
     }
 
-    /// Returns a number that differs between all values.
+    /// Returns a number that is different for each value.
     #[inline]
     pub(crate) fn bits(self) -> u32 {
         self.0

@@ -72,8 +72,8 @@ pub trait Sink {
     }
 
     /// Returns true if this sink receives the next events with [`Sink::slices`], provided that the
-    /// decoder can deliver slices. Before that, the sink has received at least one batch. By
-    /// default, sinks receive batches.
+    /// decoder can deliver slices. The decoder calls this function only after the sink has received
+    /// at least one batch. By default, sinks receive batches.
     fn takes_slices(&self, _trace: &Trace) -> bool {
         false
     }

@@ -1,5 +1,5 @@
-//! Suggests a known name for a word that is not known, and makes names unique. Patterns and names
-//! of events, contexts and objects are in `select`.
+//! Suggests a known name for a word that is not known, and makes names unique. The module `select`
+//! compares the names of events, contexts and objects with patterns.
 
 /// Returns a normal form of a name. Names that differ only in case, spaces and `_` have the same
 /// normal form.

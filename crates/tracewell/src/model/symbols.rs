@@ -10,7 +10,8 @@ use super::{Lines, Place};
 pub struct Symbol {
     /// The address of its first byte.
     pub address: u64,
-    /// Its size in bytes; 0 if it is unknown. A symbol of unknown size names only its own address.
+    /// Its size in bytes; 0 if it is unknown. If the size is unknown, the symbol gives a name only
+    /// to its own address.
     pub size: u64,
     /// Its name, spelled as in the source of the program.
     pub name: String,
@@ -75,8 +76,8 @@ pub struct SymbolAt<'a> {
     pub name: &'a str,
     /// Number of bytes from the beginning of the symbol.
     pub offset: u64,
-    /// The line of the source, for addresses of code if the program has debug information.
-    /// `Display` leaves it out.
+    /// The line of the source, if the address belongs to code and the program has debug
+    /// information. `Display` leaves it out.
     pub place: Option<Place<'a>>,
 }
 
@@ -90,9 +91,10 @@ impl fmt::Display for SymbolAt<'_> {
 }
 
 impl SymbolTable {
-    /// Creates a table. If several symbols contain an address, the address belongs to the one that
-    /// begins last, then to the smallest, then to the first in `symbols`. A symbol of unknown size
-    /// gives a name to its address only if no other symbol contains this address.
+    /// Creates a table. If several symbols contain an address, the address belongs to the symbol
+    /// that begins last. If several symbols begin there, the smallest one has priority, or the
+    /// first in `symbols` if their sizes are equal. A symbol of unknown size gives a name to its
+    /// address only if no other symbol contains this address.
     pub fn new(program: Program, mut symbols: Vec<Symbol>) -> Self {
         // At each address, the last symbol has priority, so the smallest symbol must come last. If
         // several symbols have the same address and size, the first one in `symbols` comes last,
@@ -176,8 +178,8 @@ fn range_of(ranges: &[Range], address: u64) -> Option<&Range> {
 /// have known sizes.
 fn sized_ranges(symbols: &[Symbol]) -> Vec<Range> {
     let mut ranges = Vec::new();
-    // The symbols that contain the address `from`, with their last addresses. The last one has
-    // priority.
+    // The symbols that contain the address `from`, with their last addresses. The last symbol in
+    // this list has priority.
     let mut open: Vec<(usize, u64)> = Vec::new();
     let mut from = 0;
     // Adds the ranges of open symbols up to `limit`, exclusive.

@@ -152,8 +152,8 @@ impl PayloadLayout {
     }
 }
 
-/// For dialects whose payloads contain decoded values: finds the bytes of an event's arguments as
-/// they were recorded.
+/// Finds the recorded bytes of an event's arguments, for dialects whose payloads contain decoded
+/// values.
 pub trait RecordedArguments: std::fmt::Debug + Send + Sync {
     /// Appends the bytes of a record's arguments. `record` contains the bytes of the source.
     fn append(&self, record: &[u8], out: &mut Vec<u8>);
@@ -186,8 +186,8 @@ pub enum Processor {
     /// The trace shows only which context recorded each event. The contexts that ran between events
     /// are unknown.
     Recorders {
-        /// The events that the trace would have to record to show the use of the processor.
-        /// Messages contain this text.
+        /// The events that would show the use of the processor, but are not in the trace. Messages
+        /// contain this text.
         needed: &'static str,
     },
 }
@@ -226,8 +226,8 @@ pub struct Trace {
     pub schema: Arc<Schema>,
     /// The layout of arguments in payloads.
     pub payload: PayloadLayout,
-    /// Finds the recorded bytes of arguments, if payloads are decoded. It can change with each
-    /// batch.
+    /// Finds the recorded bytes of arguments, if payloads are decoded. The decoder can replace this
+    /// value before each batch.
     pub recorded: Option<Box<dyn RecordedArguments>>,
     /// Finds further details of a record's context, besides the priority, if the dialect records
     /// them.
@@ -257,8 +257,8 @@ pub struct Trace {
     /// The event ids that occurred. This is known after the whole trace has been read, if the input
     /// [notes ids](crate::input::Input::note_ids).
     pub ids: Option<EventIds>,
-    /// The files whose bytes were joined to this input: the offset of each file in the input, and
-    /// its name. Empty if the input is a single file.
+    /// The files that were joined to form this input: the offset of each file in the input, and its
+    /// name. Empty if the input is a single file.
     pub parts: Vec<(u64, String)>,
     /// Events read so far.
     pub events: u64,
@@ -267,7 +267,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Creates the trace of a format, in its state before the first byte.
+    /// Creates the trace of a source from which no bytes have been read.
     pub fn new(
         format: &'static str,
         schema: Arc<Schema>,

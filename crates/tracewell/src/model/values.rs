@@ -19,7 +19,8 @@ pub const HEAD: usize = 8;
 /// Maximum number of slots of a row. Each slot has one bit in the header.
 pub const MAX_SLOTS: usize = 32;
 
-/// Returns the first word of a row. It contains the bits of filled slots and the number of slots.
+/// Returns the first word of a row. Bit `i` of its lower half is set if slot `i` is filled. Its
+/// upper half is the number of slots.
 #[inline]
 pub const fn head(present: u32, slots: u32) -> u64 {
     present as u64 | (slots as u64) << 32
@@ -106,7 +107,7 @@ pub enum ListItem<'a> {
     Bytes(&'a [u8]),
     /// The key of an object, and its type code; 0 for any type.
     Object(u64, u8),
-    /// The bits of a number with a fraction.
+    /// The bits of an `f64`.
     Float(u64),
     /// A field that the record does not contain.
     Absent,

@@ -1,7 +1,7 @@
 //! Runs all analyses in one pass over a trace, and writes their figures as text and as JSON.
 //!
-//! To add an analysis, add a file to [`crate::analysis`] that derives its figures, a file to this
-//! folder that writes them as text and as typed JSON, and a field to [`Analyses`] and
+//! To add an analysis, derive its figures in a new file of [`crate::analysis`]. Write them as text
+//! and as typed JSON in a new file of this folder. Then add a field to [`Analyses`] and to
 //! [`AllFigures`].
 
 use std::io;
@@ -122,8 +122,8 @@ impl Analyses {
     }
 
     /// Returns the figures of `sections` as text. Without sections, returns the requested
-    /// explanation, or a summary of the most important figures, which fits on a screen. `trace` is
-    /// the trace after the last event.
+    /// explanation, or a summary of the most important figures, which fits on a screen. Call this
+    /// after the last event of `trace`.
     pub fn text(self, trace: &Trace, sections: Option<&[Section]>, layout: Layout) -> String {
         let results = self.finish(trace);
         let Results { figures, machines, spans: all_spans, wanted, .. } = &results;
@@ -150,7 +150,7 @@ impl Analyses {
         if let Some(Ok(path)) = &results.path {
             critical_path::put(&mut text, trace, path, layout);
         }
-        // Lines about options without effect and about the range precede all tables.
+        // Insert the lines about the range and about options without effect before all tables.
         let second = text.match_indices('\n').nth(1).map_or(text.len(), |(at, _)| at + 1);
         let mut lines = results.covered.map(|covered| line(covered, figures.span.end));
         let lines = lines.get_or_insert_default();

@@ -15,7 +15,7 @@ pub(super) struct Columns {
     pub(super) cpu: usize,
     pub(super) context: usize,
     pub(super) priority: usize,
-    /// The column of levels. This column's cells are written with the event.
+    /// The column of levels. The cells of the level and of the event are formatted as one text.
     pub(super) level: usize,
     pub(super) event: usize,
     timed: bool,
@@ -35,7 +35,7 @@ const MIN_NARROW_CONTEXT: usize = 12;
 const MAX_NARROW_EVENT: usize = 20;
 
 impl Columns {
-    /// Returns the widths for a report without limit.
+    /// Returns the widths for a report whose width is not limited.
     pub(super) fn of(trace: &Trace) -> Self {
         let names = trace.contexts.iter().map(|(_, context)| display_width(&context.name));
         let timed = trace.clock.rate.is_some();

@@ -37,7 +37,8 @@ pub(super) fn moment(trace: &Trace, ticks: u64) -> Cell {
     }
 }
 
-/// Returns a figure of a range as a duration, or an unknown value if the range is empty.
+/// Returns `figure` as a duration, or an unknown value if `range`, from which it was computed, is
+/// empty.
 pub(super) fn optional(trace: &Trace, range: Range, figure: u64) -> Cell {
     some(range, figure).map(|ticks| duration(trace, ticks)).into()
 }

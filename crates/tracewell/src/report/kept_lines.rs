@@ -22,8 +22,8 @@ pub(super) struct KeptLines {
     text: TextBuffer,
 }
 
-/// Maximum length of a line in bytes: numbers and blanks, context, label, and the arguments with a
-/// detail.
+/// Maximum length of a line in bytes: numbers and blanks, context, label, a detail, and the
+/// arguments.
 const MAX_LENGTH: usize = 8 * Reservation::NUMBER + (3 + MAX_NUMBERS) * WideText::MAX_LEN;
 const _: () = assert!(MAX_LENGTH <= MAX_LINE);
 
@@ -45,7 +45,8 @@ impl KeptLines {
 }
 
 impl<W: Write> Report<W> {
-    /// Returns true if the lines of all events have the usual parts.
+    /// Returns true if the report shows the time since the first event, and has no response times,
+    /// no folded lines and no selection. Other reports cannot use cached texts.
     pub(super) fn has_usual_lines(&self) -> bool {
         let has_times = self.columns.as_ref().is_some_and(|(_, times)| times.are_relative());
         has_times && self.responses.is_none() && self.screen.is_none() && self.lines.is_whole()
@@ -99,7 +100,8 @@ impl<W: Write> Report<W> {
         line.trim_end();
         line.mark(b"\n");
         line.done();
-        // Note the time and the context only now: another function writes the lines refused above.
+        // Note the time and the context only now. After an early return, another function writes
+        // the line and notes them.
         times.note(row.ticks, time);
         self.shown.note(row.context, row.cpu);
         true

@@ -127,7 +127,7 @@ struct ContextCell {
     kept: Option<WideText>,
 }
 
-/// The lines that the report has shown so far.
+/// Counts of the events that the report has shown so far, and the latest context of each core.
 #[derive(Debug, Default)]
 struct Shown {
     events: u64,

@@ -1,5 +1,5 @@
-//! The sections into which the text of figures is divided. Determines which of them a trace
-//! contains.
+//! The sections into which the text of figures is divided. This module also determines the sections
+//! for which a trace has figures.
 
 use crate::analysis::Range;
 use crate::analysis::machines;

@@ -15,7 +15,7 @@ pub(super) struct Parts {
     buffers: TextBuffers,
 }
 
-/// The report of one thread. The report of the trace receives this thread's lines.
+/// The report of one thread. Its lines are added to the report of the trace.
 #[derive(Debug)]
 struct Part {
     report: Report<io::Sink>,
@@ -87,7 +87,7 @@ impl<W: Write> Report<W> {
 }
 
 impl Shown {
-    /// Adds the lines for a part of the trace.
+    /// Adds the numbers of events in another part of the trace.
     fn add(&mut self, part: &Self) {
         self.events += part.events;
         let contexts = self.by_context.len().max(part.by_context.len());

@@ -39,7 +39,7 @@ impl SpansFigures {
 pub struct SpanRow {
     /// Name of the spans.
     pub name: String,
-    /// The part of the program that begins them.
+    /// The part of the program that begins these spans.
     pub target: String,
     /// Number of spans that began.
     pub begun: u64,
@@ -76,7 +76,8 @@ impl SpanRow {
 const SPANS: [&str; 11] =
     ["SPAN", "TARGET", "BEGUN", "OPEN", "CUT", "TOTAL", "BUSY", "IDLE", "MIN", "MEAN", "MAX"];
 
-/// The columns that share a unit: first the sums, then the durations of single spans.
+/// Two groups of columns: sums, and durations of single spans. The columns of a group have the same
+/// unit.
 const COMPARED: [&[usize]; 2] = [&[5, 6, 7], &[8, 9, 10]];
 
 /// Appends the table of spans with at most `rows` rows, and the number of omitted rows.
@@ -102,7 +103,7 @@ pub(super) fn put(
     }
     if figures.more > 0 {
         let more = counted(figures.more, "more span");
-        text.push_str(&format!("and {more}: too many different or open ones\n"));
+        text.push_str(&format!("and {more}: too many different names or open spans\n"));
     }
 }
 

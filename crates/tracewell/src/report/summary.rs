@@ -1,4 +1,4 @@
-//! The summary of all figures on one screen, for a first overview. `scheduling` and
+//! The summary of all figures on one screen, for a first overview. The modules `scheduling` and
 //! `machines` print all figures.
 
 use std::borrow::Cow;
@@ -22,9 +22,9 @@ use crate::model::Trace;
 const MOST_TASKS: usize = 8;
 /// Maximum number of rows of the other tables.
 const MOST_ROWS: usize = 5;
-/// Number of stacks and queues that are shown even if none is nearly full.
+/// Minimum number of stacks and of queues that are shown, if the trace has that many.
 const FULLEST: usize = 3;
-/// A stack is always shown if more than this percentage of it is used.
+/// A stack is nearly full if more than this percentage of it is used.
 const NEARLY_FULL: u64 = 70;
 
 /// Returns the summary, the lists that `wanted` requests, and a line about the other figures.
@@ -86,8 +86,8 @@ fn wait_row(trace: &Trace, wait: &Waited) -> [Cell; 7] {
     ]
 }
 
-/// Returns the stacks that are nearly full, and the number of other stacks. If no stack is nearly
-/// full, returns the fullest stacks.
+/// Returns the fullest stacks, and the number of other stacks. These are the stacks that are nearly
+/// full, but at least [`FULLEST`] and at most [`MOST_TASKS`] stacks.
 fn fullest_stacks(figures: &Figures) -> (Vec<&Stack>, u64) {
     let share = |stack: &Stack| {
         let used = u128::from(stack.used.unwrap_or(0));
@@ -102,8 +102,8 @@ fn fullest_stacks(figures: &Figures) -> (Vec<&Stack>, u64) {
     (stacks, others as u64)
 }
 
-/// Returns the queues that refused requests, and the number of other queues. If no queue refused a
-/// request, returns the busiest queues.
+/// Returns the queues that refused the most requests, and the number of other queues. If fewer than
+/// [`FULLEST`] queues refused requests, adds the busiest other queues.
 fn busiest_queues(machines: &MachineFigures) -> (Vec<&Level>, u64) {
     let mut levels: Vec<_> = machines.levels.iter().collect();
     levels.sort_by_key(|level| (Reverse(level.refused), Reverse(level.put)));

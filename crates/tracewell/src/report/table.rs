@@ -1,8 +1,8 @@
 //! Draws tables of figures. `figures` makes their cells.
 //!
-//! Each column has one unit, which depends on its largest value, and is as wide as its cells.
-//! Columns without figures are left out. On a screen, a table that is too wide is split: each part
-//! has the first column again.
+//! All times of a column have one unit, which depends on the longest time. Columns that are
+//! compared share a unit. A column is as wide as its widest cell. Columns without figures are left
+//! out. On a screen, a table that is too wide is split: each part has the first column again.
 
 use anstyle::Style;
 
@@ -119,8 +119,9 @@ impl Unit {
         UNITS.into_iter().find(|unit| longest >= unit.least).unwrap_or(SMALLEST)
     }
 
-    /// Returns the unit of several columns. It shows at least two digits of the shortest time that
-    /// is not 0, unless the longest time would then have more than six digits before the point.
+    /// Returns the unit of several columns. In this unit, the shortest time that is not 0 has at
+    /// least two digits, unless the longest time would then have more than six digits before the
+    /// point.
     fn of_group(shortest: u64, longest: u64) -> Self {
         let largest = Self::of(longest);
         let smaller = UNITS.into_iter().filter(|unit| unit.nanoseconds <= largest.nanoseconds);
@@ -221,7 +222,7 @@ impl<'a> Column<'a> {
         self.widen(self.unit(), layout);
     }
 
-    /// Returns the name of the unit, or an empty text if cells have none.
+    /// Returns the name of the unit, or an empty text if the cells have no unit.
     fn unit(&self) -> &'static str {
         match self.longest {
             Some(_) => self.unit.name,
@@ -231,7 +232,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Returns the maximum width of a column: two columns fit on a screen.
+/// Returns the maximum width of a column. Two columns of this width fit on a screen.
 fn max_width(layout: Layout) -> usize {
     layout.width.map_or(MAX_WIDTH, |width| (width.saturating_sub(GAP) / 2).clamp(1, MAX_WIDTH))
 }
@@ -249,8 +250,8 @@ pub(super) fn table<const N: usize>(
     table_with_groups(text, layout, names, &[], rows);
 }
 
-/// Appends a table like [`table`]. The columns of a group have one unit, because people compare
-/// these columns. `groups` contains the indices of these columns.
+/// Appends a table like [`table`]. The columns of a group have the same unit, because people
+/// compare them. Each element of `groups` contains the indices of the columns of one group.
 pub(super) fn table_with_groups<const N: usize>(
     text: &mut String,
     layout: Layout,
@@ -313,7 +314,7 @@ fn put_row(text: &mut String, mut cells: Vec<(&Column<'_>, String)>, layout: Lay
     }
 }
 
-/// Selects the unit of each column, and one unit for the columns of each group.
+/// Selects a unit for each column; the columns of a group get the same unit.
 fn select_units(columns: &mut [Column<'_>], groups: &[&[usize]], layout: Layout) {
     let of_group = |index: usize| groups.iter().find(|group| group.contains(&index));
     let units: Vec<_> = (0..columns.len())
@@ -332,7 +333,7 @@ fn select_units(columns: &mut [Column<'_>], groups: &[&[usize]], layout: Layout)
 }
 
 /// Minimum width of a long column beside the others. If less room is left on a screen, the column
-/// continues below, beside the first column.
+/// begins a new part of the table, next to the first column.
 const MIN_LONG: usize = 30;
 
 /// Limits the width of the last column to the room on a screen if its cells may have several lines.

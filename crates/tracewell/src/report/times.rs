@@ -126,7 +126,7 @@ impl Times {
     fn other<'a>(&mut self, room: Reservation<'a>, trace: &Trace, ticks: u64) -> Reservation<'a> {
         match (&mut self.first, trace.wall_clock_ns(ticks)) {
             (FirstColumn::Date(dates), Some(ns)) => dates.put(room.text(b"  "), ns),
-            // The date is out of the range of 64 bits.
+            // The date is before 1970, or its nanoseconds do not fit into 64 bits.
             (FirstColumn::Date(_), None) => room.blanks(self.widths.0).byte(b'-'),
             (FirstColumn::Since(_) | FirstColumn::Absent, _) => room,
         }

@@ -26,8 +26,8 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// Parses a time or a date. A date in the form of ISO 8601 is in `zone` if it does not contain
-    /// a difference from UTC.
+    /// Parses a time or a date. If a date in the form of ISO 8601 contains no difference from UTC,
+    /// it is a local time in `zone`.
     ///
     /// ```
     /// use tracewell::select::Bound;
@@ -113,7 +113,7 @@ impl FromStr for Bound {
     }
 }
 
-/// Returns a decimal number times a power of ten, if that is an integer.
+/// Returns the product of a decimal number and a power of ten, if the product is an integer.
 pub(super) fn scaled(number: &str, power: usize) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if fraction.len() > power || whole.is_empty() {

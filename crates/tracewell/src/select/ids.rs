@@ -7,8 +7,9 @@ use crate::model::schema::Schema;
 
 /// An id of three or four hexadecimal digits, or a prefix of ids: `134`, `1340`, `1*`, `13`.
 ///
-/// As everywhere in AIX trace, three digits stand for four digits with a zero at the end. Two
-/// digits mean the sixteen ids that begin with them: `13` is `130` to `13F`, as in AIX's trcrpt.
+/// As everywhere in AIX trace, an id of three digits is short for an id of four digits: `134` means
+/// `1340`. Two digits mean the sixteen ids that begin with them: `13` is `130` to `13F`, as in
+/// AIX's trcrpt.
 ///
 /// ```
 /// use tracewell::select::IdPattern;
@@ -52,11 +53,11 @@ impl FromStr for IdPattern {
         if !long_enough || digits.len() > 4 || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Err(error());
         }
-        // Ids are 16 bits, left-aligned: `134` is 0x1340.
+        // Ids have 16 bits and are left-aligned: `134` is 0x1340.
         let missing = 4 * (4 - digits.len() as u32);
         let value = u32::from_str_radix(digits, 16).map_err(|_| error())? << missing;
         let mask = match digits.len() {
-            // Two digits match any third digit. The fourth digit is 0.
+            // After two digits, the third digit can be any digit, and the fourth digit must be 0.
             2 if !open => !0xF0,
             _ if open => u32::MAX << missing,
             _ => u32::MAX,

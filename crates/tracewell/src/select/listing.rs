@@ -56,7 +56,7 @@ impl<W: Write> Listing<W> {
         }
     }
 
-    /// Returns true if there is no selection, so the line of every event is written at once.
+    /// Returns true if the list contains the lines of all events.
     pub(crate) fn is_whole(&self) -> bool {
         self.selector.is_none() && self.tail.is_none()
     }
@@ -69,8 +69,8 @@ impl<W: Write> Listing<W> {
         self.lines.block(lines)
     }
 
-    /// After the line of an event, writes the buffer if it is full. The line must end with a line
-    /// feed, and [`Listing::is_whole`] must be true. Breaks if writing fails.
+    /// Writes the buffer if it is full. Call this after the line of each event. The line must end
+    /// with a line feed, and [`Listing::is_whole`] must be true. Breaks if writing fails.
     #[inline(always)]
     pub(crate) fn after_line(&mut self) -> Flow {
         Stop::on_error(self.lines.write_if_full())
@@ -82,13 +82,13 @@ impl<W: Write> Listing<W> {
         self.lines.buffer()
     }
 
-    /// Ends the line of an event that began at byte `start` of the buffer. Breaks if writing fails.
+    /// Ends an event's line, which begins at byte `start` of the buffer. Breaks if writing fails.
     #[inline]
     pub fn end_line(&mut self, start: usize) -> Flow {
         self.end_any(start, true)
     }
 
-    /// Ends a line that is not an event but stands between events, such as a loss mark. It does not
+    /// Ends a line that stands between the lines of events, such as a loss mark. The line does not
     /// count as an event.
     pub fn end_mark(&mut self, start: usize) -> Flow {
         self.end_any(start, false)
@@ -157,8 +157,8 @@ impl Tail {
         Self { lines: VecDeque::new(), events: 0, max_events }
     }
 
-    /// Moves the text of `buffer` after byte `start` to this list as a line. Drops the oldest lines
-    /// if there are too many.
+    /// Adds a line to this list: the text after the first `start` bytes of `buffer`. Removes this
+    /// text from `buffer`. Drops the oldest lines if there are too many.
     fn take(&mut self, buffer: &mut TextBuffer, start: usize, is_event: bool) {
         let mut line = Vec::new();
         self.events += usize::from(is_event);

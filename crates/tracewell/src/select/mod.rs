@@ -69,7 +69,7 @@ pub struct Selection {
     pub ids: Vec<IdOrName>,
     /// Ids or names of events that are excluded.
     pub without_ids: Vec<IdOrName>,
-    /// Numbers of processors, from 0. An empty list selects all.
+    /// Numbers of processors. The first processor has number 0. An empty list selects all.
     pub cpus: NumberList,
     /// Names or keys of threads; a name may contain `*`.
     pub threads: Vec<String>,

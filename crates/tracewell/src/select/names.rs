@@ -2,8 +2,8 @@
 //! check rules share this code.
 //!
 //! In a name, `*` matches any text and `?` matches any character. Case is ignored, and a space
-//! equals `_`. Numbers are ids and keys, decimal or hexadecimal with `0x`. Ids of AIX events are
-//! hook ids, which are always hexadecimal.
+//! equals `_`. A number stands for an id or a key. It is decimal, or hexadecimal with `0x`. Ids of
+//! AIX events are hook ids, which are always hexadecimal.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -74,7 +74,8 @@ pub(crate) fn is_object(wanted: &str, object: &Object) -> bool {
     like(wanted, &object.label) || is_key(wanted, object.key)
 }
 
-/// Returns the index of the argument with this name in the schema or in reports.
+/// Returns the index of an argument. `wanted` is the name of the argument in the schema or in
+/// reports.
 pub(crate) fn argument(wanted: &str, args: &[Argument]) -> Option<usize> {
     let exact = args.iter().position(|argument| argument.name == wanted);
     exact.or_else(|| args.iter().position(|argument| is_argument(wanted, argument)))
@@ -89,8 +90,8 @@ pub(crate) enum ArgumentPlace {
     Within(usize, Arc<[String]>),
 }
 
-/// Returns the place of a value by its name: the name of an argument, or the path of a value in a
-/// nested argument, with dots between the names.
+/// Returns the place of a value. `wanted` is the name of an argument, or the path to a value in a
+/// nested argument: the names on the path, with dots between them.
 pub(crate) fn argument_place(wanted: &str, args: &[Argument]) -> Option<ArgumentPlace> {
     if let Some(index) = argument(wanted, args) {
         return Some(ArgumentPlace::Argument(index));

@@ -69,7 +69,7 @@ impl FromStr for NumberList {
 }
 
 impl fmt::Display for NumberList {
-    /// Writes the elements, separated by commas. The text parses to the same list.
+    /// Writes the elements, separated by commas. Parsing this text returns the same list.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, range) in self.0.iter().enumerate() {
             let separator = if index == 0 { "" } else { "," };

@@ -47,8 +47,8 @@ pub(super) fn key(pattern: &str) -> Option<u64> {
     }
 }
 
-/// Parses a hook id of AIX trace: three or four hexadecimal digits, with or without `0x`. Three
-/// digits stand for four digits with a zero at the end.
+/// Parses a hook id of AIX trace: three or four hexadecimal digits, with or without `0x`. A number
+/// of three digits stands for the same number with a zero appended: `0AB` is `0AB0`.
 pub(super) fn hook_id(pattern: &str) -> Option<u32> {
     let digits = pattern.strip_prefix("0x").or_else(|| pattern.strip_prefix("0X"));
     let digits = digits.unwrap_or(pattern);

@@ -21,7 +21,8 @@ pub struct Covered {
     pub from: u64,
     /// The first tick after the range; `None` if the range extends to the end of the trace.
     pub until: Option<u64>,
-    /// Number of events before the range. They only determine the state at its beginning.
+    /// Number of events before the range. These events only determine the state at the beginning of
+    /// the range.
     pub before: u64,
     /// Number of events that are within the range but not selected.
     pub not_selected: u64,
@@ -49,8 +50,9 @@ pub struct Ranged<S> {
 }
 
 impl<S: CountsInRange> Ranged<S> {
-    /// Creates a sink for a selection. [`Selection::tail`] has no effect:
-    /// [`Input::without_tail`](crate::input::Input::without_tail) replaces it.
+    /// Creates a sink for a selection. [`Selection::tail`] has no effect. To count only the last
+    /// events, replace the selection by the result of
+    /// [`Input::without_tail`](crate::input::Input::without_tail).
     pub fn new(sink: S, selection: Selection) -> Self {
         // The selection has two parts: the range, and the conditions for single events.
         let range = Selection {
@@ -142,8 +144,8 @@ impl<S: CountsInRange> Sink for Ranged<S> {
                 Flow::Continue(false) => self.covered.before += 1,
                 Flow::Continue(true) => {
                     if !self.begun {
-                        // The rows before the first event in the range only determine the state at
-                        // its beginning.
+                        // The range begins at this row. The earlier rows only determine the state
+                        // at the beginning.
                         self.receiver.pass(trace, batch, start..row)?;
                         start = row;
                         self.begin(trace, ticks);
@@ -152,7 +154,7 @@ impl<S: CountsInRange> Sink for Ranged<S> {
                 }
                 Flow::Break(stop) => {
                     self.receiver.pass(trace, batch, start..row)?;
-                    // If no event was in the range, it begins and ends here.
+                    // If no event was in the range, the range begins and ends here.
                     self.begin(trace, ticks);
                     self.end(trace, ticks);
                     return Flow::Break(stop);

@@ -1,7 +1,8 @@
 //! Passes the selected events of a trace to another sink.
 //!
 //! The other sink receives batches of consecutive selected events, so sinks need no code for
-//! selections. Losses are also passed on, because selected events may be missing there.
+//! selections. The other sink also receives all losses, because selected events may be among the
+//! lost events.
 
 use std::ops::Range;
 

@@ -121,9 +121,9 @@ impl Selection {
     }
 
     /// Returns a warning about the selected events that the schema knows but the trace does not
-    /// contain. Returns `None` if only a part of the trace was read. Names the events of a list of
-    /// ids, such as a group, only if none of them occurs. For traces of AIX, returns `None`,
-    /// because a program can record any id there.
+    /// contain. A list of ids can be a group. The warning therefore names the elements of such a
+    /// list only if no element occurs. Returns `None` if only a part of the trace was read. Also
+    /// returns `None` for traces of AIX, because a program can record any id there.
     fn never_occurred(&self, trace: &Trace) -> Option<String> {
         let (schema, occurred) = (&trace.schema, trace.ids.as_ref()?);
         if schema.ids_are_hooks() || occurred.has_larger() || trace.events == 0 {

@@ -10,7 +10,7 @@ use super::unknown_names::trailing_id;
 use crate::model::schema::{ArgumentKind, EventType, Level, SpanRole};
 use crate::model::{Trace, did_you_mean, nearest};
 
-/// Returns a message for each name in a condition if nothing in the trace has this name.
+/// For each name in a condition, returns a message if nothing in the trace has this name.
 ///
 /// `events` are the events to which the condition applies. `of` describes the trace, or the part of
 /// it that was read, such as "this trace".
@@ -159,7 +159,7 @@ fn known_names<'t>(
             let kinds: Vec<_> = places.map(|argument| argument.kind).collect();
             let all = |is: fn(&ArgumentKind) -> bool| !kinds.is_empty() && kinds.iter().all(is);
             if all(|kind| matches!(kind, ArgumentKind::Object(_))) {
-                // An argument may refer to no object. In that case its text is its number.
+                // If the argument refers to no object, its text is a number.
                 return Some(("object", objects().chain(contexts()).collect()));
             }
             if !all(|kind| matches!(kind, ArgumentKind::Enum(_))) {

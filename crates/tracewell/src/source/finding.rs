@@ -50,7 +50,8 @@ impl Finding {
     }
 
     /// Returns the lines of [`Finding::show`] for a screen of `width` cells. Folds the message, and
-    /// shortens the source line around the position. `None` stands for any width.
+    /// shortens the source line around the position. If `width` is `None`, does not fold the
+    /// message.
     pub fn show_within(&self, source: &Source, width: Option<usize>) -> String {
         let place = source.position(self.span.start);
         let (line, number) = (source.line(self.span.start), place.line.to_string());
@@ -126,7 +127,8 @@ impl Excerpt {
     }
 }
 
-/// Returns the character if it fits into the rest of `most` cells.
+/// Adds the width of a character to `filled`. Returns the character if `filled` is then at most
+/// `most`.
 fn taken(filled: &mut usize, c: char, most: usize) -> Option<char> {
     *filled += display_width(c.encode_utf8(&mut [0; 4]));
     (*filled <= most).then_some(c)
@@ -164,7 +166,7 @@ mod tests {
     }
 
     /// Returns the line and the marks for an error at character `at` of a line of `length`
-    /// characters. The `marked` characters are `x`.
+    /// characters. The error spans `marked` characters, each of them an `x`.
     fn excerpt(length: usize, at: usize, marked: usize) -> (String, String) {
         let text = "a".repeat(at) + &"x".repeat(marked) + &"b".repeat(length - at - marked);
         let span = Span { start: at as u32, end: (at + marked) as u32 };

@@ -20,12 +20,12 @@ pub enum NotText {
 /// Number of bytes that are checked for control bytes. The whole file is checked for zeros.
 const LOOKED_AT: usize = 64 * 1024;
 
-/// A text may have at most one control byte per this number of bytes, because old files contain a
-/// few.
+/// A text may have at most one control byte per this number of bytes. Old files contain a few
+/// control bytes.
 const MAX_CONTROL_SHARE: usize = 16;
 
-/// Returns an error if the bytes contain a zero or many control bytes. Accepts encodings other than
-/// UTF-8, because old files use them.
+/// Returns an error if the bytes contain a zero or many control bytes, or begin with the byte order
+/// mark of UTF-16. Accepts encodings other than UTF-8, because old files use them.
 ///
 /// # Examples
 ///
@@ -37,7 +37,7 @@ const MAX_CONTROL_SHARE: usize = 16;
 /// ```
 ///
 /// # Errors
-/// Returns the offset and value of the first such byte.
+/// Returns [`NotText::Utf16`], or the offset and the value of the first zero or control byte.
 pub fn check_text(bytes: &[u8]) -> Result<(), NotText> {
     if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
         return Err(NotText::Utf16);

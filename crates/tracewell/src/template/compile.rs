@@ -261,8 +261,8 @@ impl Compiler {
     fn print(&mut self, value: &Value) {
         let operation = match &value.kind {
             ValueKind::Code(code) => {
-                // Most values are common numbers. The machine prints many common numbers in one
-                // step.
+                // Most values are numbers in a common form. The machine prints several such numbers
+                // in one step.
                 if self.field(NumberSource::Pointer, *code) {
                     return;
                 }
@@ -393,7 +393,7 @@ impl Compiler {
     fn call(&mut self, call: &Call) {
         call.arguments.iter().for_each(|argument| self.expression(argument));
         let function = self.function(&call.name);
-        // The parser allows fewer arguments than this.
+        // The parser allows fewer than 255 arguments.
         let count = u8::try_from(call.arguments.len()).unwrap_or(u8::MAX);
         self.emit(Operation::Call(function, count));
     }

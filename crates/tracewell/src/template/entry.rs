@@ -164,9 +164,9 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Creates an entry from an event of a system without hook words. `bytes` consist of a
-    /// placeholder word and then the event's data; the data keep their own byte order. The data
-    /// pointer starts at the data, and `$D1` is its first word.
+    /// Creates an entry from an event of a system without hook words. `bytes` contains a
+    /// placeholder word, and then the event's data in the byte order `order`. The data pointer
+    /// starts at the first byte of the data, and `$D1` is the first word of the data.
     pub fn of_event(id: u16, environment: Environment, order: ByteOrder, bytes: &'a [u8]) -> Self {
         let words = bytes.get(environment.word()..).unwrap_or_default();
         let data = words.len();
@@ -210,8 +210,8 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// Returns the same entry, but treated as generic (trcgen) if `generic` is true, regardless of
-    /// its hook word.
+    /// Returns the same entry, treated as generic (trcgen) if `generic` is true, and as not generic
+    /// otherwise. The hook word has no influence on this.
     #[must_use]
     pub fn taken_as_generic(mut self, generic: bool) -> Self {
         self.generic = generic;
@@ -237,7 +237,7 @@ impl<'a> Entry<'a> {
         if self.generic { self.data_length } else { 0 }
     }
 
-    /// Returns `size` bytes at a byte offset, or `None` if the entry does not have all of them.
+    /// Returns `length` bytes at a byte offset, or `None` if the entry does not have all of them.
     #[inline]
     pub(super) fn slice(&self, at: i64, length: usize) -> Option<&'a [u8]> {
         let at = usize::try_from(at).ok()?;
@@ -340,7 +340,7 @@ pub struct EventContext<'a> {
     pub tid: u64,
     /// `$PID`: the process of the running thread.
     pub pid: u64,
-    /// `$CPUID`: the processor that recorded the event, from 0.
+    /// `$CPUID`: number of the processor that recorded the event. The first processor has number 0.
     pub cpu: u32,
     /// `$EXECPATH`: path of the process's executable, or the name of the context.
     pub executable: &'a str,

@@ -1,7 +1,7 @@
 //! Templates: text files that define how events are printed in a report.
 //!
-//! The language is the language of AIX's trace format files, implemented completely and for every
-//! dialect:
+//! The language is the language of AIX's trace format files. It is implemented completely and for
+//! every dialect. A file is compiled to a program, and the program formats events as lines:
 //!
 //! ```text
 //! text ──> lexer ──> parser ──> syntax tree ──> compiler ──> Program ──> Machine ──> lines

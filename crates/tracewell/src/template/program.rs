@@ -213,7 +213,7 @@ pub(super) struct Field {
     pub(super) number: Number,
 }
 
-/// A number in a common form. It is read by a faster function.
+/// A number in a common form. A separate, faster function reads such numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Number {
     pub(super) source: Source,
@@ -221,13 +221,13 @@ pub(super) struct Number {
     pub(super) size: Size,
 }
 
-/// The source of a number. Comparisons can distinguish three kinds. More kinds would need a jump
-/// table.
+/// The source of a number. It has only three variants, because the compiler would need a jump table
+/// for more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source {
     /// The data at the pointer; the pointer advances.
     Pointer,
-    /// `$D1` to `$D9`, counted from 0.
+    /// `$D1` to `$D9`. The index 0 stands for `$D1`.
     Word(u8),
     Event(EventValue),
 }
@@ -249,8 +249,8 @@ pub(super) enum NumberForm {
 }
 
 impl Number {
-    /// Returns the number that `source` and `code` describe, or `None` if the code is not for
-    /// numbers of at most 8 bytes.
+    /// Returns the number that `source` and `code` describe. Returns `None` unless the code prints
+    /// a decimal number, or a hexadecimal number of at most 8 bytes.
     pub(super) fn of(source: Source, code: Code) -> Option<Self> {
         let (form, size) = match code {
             Code::Hex(Size::Bytes(9..)) => return None,
@@ -264,7 +264,7 @@ impl Number {
 }
 
 impl Source {
-    /// Returns the source of a macro's value, if the macro is a common macro.
+    /// Returns the source of a macro's value, or `None` if [`Source`] has no variant for the macro.
     pub(super) fn of(quantity: Quantity) -> Option<Self> {
         Some(match quantity {
             Quantity::Word(index) => Self::Word(index),
@@ -335,9 +335,9 @@ pub(super) enum Callee {
 pub(super) enum Quantity {
     /// A macro that templates assign.
     User(u16),
-    /// `$D1` to `$D9`, counted from 0.
+    /// `$D1` to `$D9`. The index 0 stands for `$D1`.
     Word(u8),
-    /// `$L1` to `$L5`, counted from 0.
+    /// `$L1` to `$L5`. The index 0 stands for `$L1`.
     LongWord(u8),
     HookData,
     DataLength,
@@ -400,7 +400,7 @@ pub(super) enum Operation {
     Read(Code),
     /// Pushes the value of a macro.
     Load(Quantity),
-    /// Pushes the value of a macro, reduced to the size of a code.
+    /// Truncates the value of a macro to the number of bytes that the code reads, and pushes it.
     LoadAs(Quantity, Code),
     Constant(i64),
     Add,
@@ -409,14 +409,14 @@ pub(super) enum Operation {
     Divide,
     Negate,
     Store(Target),
-    /// Compares a common number with the cases of this row and runs the matching case.
+    /// Compares a number in a common form with the cases of this row and runs the matching case.
     SwitchNumber(Number, u32),
     /// Compares the data at the pointer with the cases of this row and runs the matching case.
     SwitchRead(Code, u32),
     /// Compares the value of a macro with the cases of this row and runs the matching case.
     SwitchLoad(Quantity, u32),
-    /// Compares the value of a macro, reduced to the size of a code, with the cases of this row and
-    /// runs the matching case.
+    /// Truncates the value of a macro to the number of bytes that the code reads, compares it with
+    /// the cases of this row, and runs the matching case.
     SwitchLoadAs(Quantity, Code, u32),
     Jump(u32),
     /// Pops a count. Jumps to the target if the count is 0 or less.

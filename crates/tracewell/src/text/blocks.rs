@@ -1,9 +1,10 @@
-//! Appends numbers in blocks of fixed size, to any space that accepts such blocks.
+//! Appends numbers and short strings to a text. The trait [`Blocks`] adds these functions to any
+//! type that can copy blocks of fixed size.
 //!
-//! To copy a few bytes with their exact length, the compiler calls a function, which takes longer
-//! than the copy. So strings are copied in blocks of fixed size, with a load and a store. The end
-//! advances only by the actual length, so the next string overwrites the rest of the block. Numbers
-//! are converted eight digits at a time in one register.
+//! If the length of a copy is not constant, the compiler calls a function. For a few bytes, the
+//! call takes longer than the copy. So strings are copied in blocks of fixed size, with a load and
+//! a store. The end advances only by the actual length, so the next string overwrites the rest of
+//! the block. Numbers are converted eight digits at a time in one register.
 
 use super::conversion::{ASCII_ZEROS, DIGIT_BITS, eight_digits, eight_hexadecimal, length};
 use super::literal::{BLANKS, BLOCK, ShortText};
@@ -76,7 +77,8 @@ pub(super) trait Blocks {
         self.put_eight(value % NINE_DIGITS);
     }
 
-    /// Appends a number in decimal, right-aligned in a field; a longer number is not cut.
+    /// Appends a number in decimal, right-aligned in a field of `width` characters. A number that
+    /// is longer than the field is not cut.
     #[inline(always)]
     fn put_right(&mut self, value: u64, width: usize) {
         // Numbers in common columns have at most eight digits.
@@ -97,7 +99,7 @@ pub(super) trait Blocks {
         }
     }
 
-    /// Appends a point and three digits of a number below 1000.
+    /// Appends a point and a number below 1000, as three digits.
     #[inline(always)]
     fn put_thousandths(&mut self, value: u64) {
         let (hundreds, rest) = (value / 100, value % 100);

@@ -1,7 +1,7 @@
 //! A text buffer with fast appends.
 //!
-//! A line consists of about forty short strings. `blocks` describes how they are copied,
-//! `reservation` and `window` reserve space for several of them.
+//! A line consists of about forty short strings. `blocks` describes how these strings are copied.
+//! `reservation` and `window` reserve space for several strings.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub struct TextBuffer {
     end: usize,
 }
 
-/// Bytes reserved for a 64-bit number.
+/// Number of bytes that are reserved for a 64-bit number.
 const NUMBER: usize = Reservation::NUMBER;
 
 /// Initial number of bytes of a buffer.
@@ -147,7 +147,8 @@ impl TextBuffer {
         self.room(NUMBER).decimal(value).done();
     }
 
-    /// Appends a number in decimal, right-aligned in a field; a longer number is not cut.
+    /// Appends a number in decimal, right-aligned in a field of `width` characters. A number that
+    /// is longer than the field is not cut.
     #[inline]
     pub fn right(&mut self, value: u64, width: usize) {
         self.room(NUMBER + width).right(value, width).done();

@@ -1,5 +1,5 @@
-//! Dates: reads and writes nanoseconds since 1970 as dates in a time zone, and writes them as C's
-//! `asctime` does.
+//! Reads and writes times as dates of ISO 8601 in a time zone. Also writes dates as C's `asctime`
+//! does. A time is the number of nanoseconds since 1970.
 //!
 //! The rules of time zones come from the system's database, or on Windows from a copy in the
 //! program. Leap seconds do not exist, as in POSIX.
@@ -50,7 +50,7 @@ impl Zone {
     }
 
     /// Returns the system's zone: the zone of the environment variable TZ, or else the configured
-    /// zone. As in C, it is UTC if the system has none.
+    /// zone. If no zone is configured, returns UTC, as C does.
     ///
     /// # Errors
     /// Returns an error if TZ names no known zone.
@@ -105,8 +105,8 @@ impl Zone {
     /// and without a zone in brackets is a date in this zone.
     ///
     /// # Errors
-    /// Returns an error if the text is not such a date, if the zone's clocks never showed it or
-    /// showed it twice, or if it is before 1970 or after July 2554.
+    /// Returns an error if the text is not such a date, if the zone's clocks never showed the date
+    /// or showed it twice, or if the date is before 1970 or after July 2554.
     pub fn parse(&self, text: &str) -> Result<u64, DateError> {
         let no_date = || DateError::NotADate { found: text.to_owned() };
         let pieces = DateTimeParser::new().parse_pieces(text).map_err(|_| no_date())?;
@@ -295,7 +295,7 @@ mod tests {
         DateAndTime(seconds).to_string()
     }
 
-    /// A zone that is given by its rules, so that tests need no database.
+    /// Returns a zone that is defined by its rules, so that the tests need no database.
     fn berlin() -> Zone {
         Zone::named("CET-1CEST,M3.5.0,M10.5.0/3").unwrap()
     }
@@ -320,8 +320,8 @@ mod tests {
     #[test]
     fn a_date_is_written_to_the_nanosecond_and_parsed_back() {
         let ends = [0, 1, 999_999_999, 1_772_442_000_123_456_789, u64::MAX];
-        // One nanosecond before the clocks change, the change itself, and one hour later. The
-        // clocks are put forward at the first change and back at the second.
+        // Test one nanosecond before each change of the clocks, the change itself, and one hour
+        // later. The clocks are put forward at the first change and back at the second.
         let changes = [1_774_746_000, 1_792_890_000].map(|second| second * 1_000_000_000_u64);
         let around = changes.into_iter().flat_map(|ns| [ns - 1, ns, ns + 3_600_000_000_000]);
         for zone in [Zone::utc(), berlin(), Zone::named("-03:30").unwrap()] {

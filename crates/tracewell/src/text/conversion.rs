@@ -2,7 +2,7 @@
 
 /// The character `0` in each byte.
 pub(super) const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
-/// The bit in which `0` differs from a space, in each byte.
+/// In each byte, the bit that distinguishes `0` from a space.
 pub(super) const DIGIT_BITS: u64 = 0x1010_1010_1010_1010;
 
 /// Returns the number of decimal digits of a number below 10^8, at least 1.
@@ -11,8 +11,9 @@ pub(super) const DIGIT_BITS: u64 = 0x1010_1010_1010_1010;
 /// next strings while it still converts the digits.
 #[inline]
 pub(super) fn length(value: u64) -> usize {
-    // Numbers with the same highest bit have at most two different lengths. If the number is at
-    // least the power of ten between them, the sum carries into the upper half.
+    // Numbers with the same highest bit have at most two different lengths. A power of ten
+    // separates the shorter numbers from the longer ones. If the number is at least this power, the
+    // sum carries into the upper half.
     let bits = (value as u32 | 1).ilog2() as usize;
     ((value + LENGTHS[bits]) >> 32) as usize
 }

@@ -1,6 +1,6 @@
 //! Writes counts in words.
 
-/// Returns a count with its noun, whose plural ends in `s`.
+/// Returns a count followed by a noun. Adds an `s` to the noun unless the count is 1.
 ///
 /// ```
 /// use tracewell::text::counted;
@@ -13,7 +13,7 @@ pub fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{plural}")
 }
 
-/// Returns a count of missing things in words.
+/// Returns a clause that states how many things are missing.
 ///
 /// ```
 /// use tracewell::text::missing;
@@ -25,7 +25,7 @@ pub fn missing(count: u64, what: &str) -> String {
     format!("{} {are} missing", counted(count, what))
 }
 
-/// Returns a number with a comma after each group of three digits, for people.
+/// Returns a number with commas between groups of three digits, so that people can read it easily.
 ///
 /// ```
 /// use tracewell::text::grouped;

@@ -1,8 +1,8 @@
 //! Writes the arguments of an event in readable form, such as `mutex=plain mutex, wait
 //! option=forever`.
 //!
-//! With a plan for each event id and a cache of names (`names`), most arguments consist of two
-//! prepared strings.
+//! There is a plan for each event id, and a cache of names (`names`). Most arguments are written as
+//! two prepared strings: the name from the plan, and the value from the cache.
 
 use super::names::{ALWAYS, NameCache, NameKey, Names, NoNames};
 use super::{Literal, NumberForm, PerEvent, Reservation, TextBuffer, put_bytes, put_shown};
@@ -176,7 +176,8 @@ impl Describer {
             value.put(out, names, event, before, number);
             first = false;
         }
-        // ThreadX records a property of the context in every event. It follows the arguments.
+        // ThreadX records a property of the context in every event. Write this property after the
+        // arguments.
         if let Some(detail) = trace.details.as_ref().and_then(|found| found.detail(row.record)) {
             put_detail(out, trace, detail, first);
         }
@@ -193,8 +194,8 @@ impl Describer {
     }
 
     /// Appends an argument with its name. `place` is an index in the list that
-    /// [`Describer::numbers`] returns. The events have all arguments of the list. Returns true if
-    /// this number has the same text at every tick.
+    /// [`Describer::numbers`] returns. The event must have all arguments of the list. Returns true
+    /// if the text of `number` is the same at every tick.
     pub(super) fn put_number(
         &mut self,
         out: &mut TextBuffer,
@@ -210,7 +211,8 @@ impl Describer {
     }
 
     /// Returns the form of the text that [`Describer::put_number`] appends, with its constant part
-    /// escaped. Returns `None` if this text contains more than the digits of the number.
+    /// escaped. Returns `None` if the text does not consist of a constant part and the digits of
+    /// the number.
     pub(super) fn number_form(
         &mut self,
         event: Event<'_>,
@@ -373,7 +375,7 @@ fn plan(event: &EventType, left_out: &[&str]) -> Vec<ArgumentPlan> {
     let named = event.args.iter().enumerate().filter(|(_, argument)| is_shown(argument));
     let plan = |(index, argument): (usize, &Argument)| {
         let name = match argument.kind {
-            // A list has no name, because its items have their own types.
+            // Reports show the items of a list without a name before them.
             ArgumentKind::List => String::new(),
             kind => format!("{}=", spoken(&argument.name, kind)),
         };

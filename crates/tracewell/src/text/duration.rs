@@ -6,7 +6,7 @@ pub(crate) fn spoken_time(ns: u64) -> String {
     let (scale, unit, digits) =
         units.into_iter().find(|(scale, ..)| ns >= *scale).unwrap_or((1, "ns", 0));
     let fraction = format!("{:0digits$}", ns % scale);
-    // Nanoseconds have no fraction. For them, the format above yields `0`, which is not a fraction.
+    // Whole nanoseconds have no fraction, so ignore the `0` that the format above yields for them.
     let fraction = if scale == 1 { "" } else { fraction.trim_end_matches('0') };
     let point = if fraction.is_empty() { "" } else { "." };
     format!("{}{point}{fraction} {unit}", ns / scale)

@@ -13,7 +13,8 @@ const TEXTS_PER_THREAD: usize = 4;
 /// Maximum number of threads. No machine benefits from more threads.
 pub const MAX_THREADS: usize = 256;
 
-/// Returns the number of threads for a number that a user chose; 0 means one per processor.
+/// Returns the number of threads to use, at most [`MAX_THREADS`]. `chosen` is the number that a
+/// user chose, or 0 for one thread per processor.
 ///
 /// ```
 /// assert_eq!(tracewell::text::thread_count(3), 3);
@@ -103,7 +104,7 @@ pub fn write_in_order<M: Send>(
     result
 }
 
-/// Index of the maker of the thread that writes.
+/// Index of the maker that belongs to the thread that writes.
 const OWN: usize = 0;
 
 /// The next step of the thread that writes.
@@ -200,7 +201,7 @@ impl Shared {
             if let Some(taken) = state.take(self.count, maker) {
                 return Some(taken);
             }
-            // The strings that wait must be written before more are built.
+            // This maker has too many unwritten strings, so wait until some are written.
             state = self.wait(state);
         }
     }

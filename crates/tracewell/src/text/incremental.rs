@@ -71,9 +71,9 @@ impl IncrementalDecimal {
 /// Number of values that eight digits can represent.
 const EIGHT_DIGITS: u64 = 100_000_000;
 
-/// Appends numbers right-aligned in a field, each slightly larger than the previous number. With a
-/// width of 0, they are not aligned. For each number, only the last `DIGITS` digits, two or eight,
-/// are converted.
+/// Appends numbers right-aligned in a field. Each number should be slightly larger than the
+/// previous number. With a width of 0, they are not aligned. For each number, only the last
+/// `DIGITS` digits, two or eight, are converted.
 #[derive(Debug)]
 pub(crate) struct IncrementalRight<const DIGITS: u32> {
     prefix: CachedPrefix,
@@ -81,7 +81,8 @@ pub(crate) struct IncrementalRight<const DIGITS: u32> {
 }
 
 impl<const DIGITS: u32> IncrementalRight<DIGITS> {
-    /// Prepares a field of `width` characters, at most 20. A longer number is not cut.
+    /// Prepares a field of `width` characters, at most 20. A number that is longer than the field
+    /// is not cut.
     pub(crate) fn new(width: usize) -> Self {
         Self { prefix: CachedPrefix::new(""), width }
     }
@@ -112,7 +113,7 @@ pub struct Seconds {
 }
 
 impl Seconds {
-    /// Prepares a field of `width` characters. A longer number is not cut.
+    /// Prepares a field of `width` characters. A number that is longer than the field is not cut.
     ///
     /// # Panics
     /// Panics if the field is wider than 31 characters.

@@ -1,4 +1,5 @@
-//! Caches the texts of numbers: if a number occurs again, its text is copied instead of converted.
+//! Caches the texts of numbers. If a number occurs again, its text is copied, and the number need
+//! not be converted again.
 //!
 //! In most traces, each argument of an event id takes only a few values, such as the addresses of
 //! some objects. So a small table for each argument, indexed by a hash of the value, contains most
@@ -102,8 +103,8 @@ impl Default for KeptTexts {
     }
 }
 
-/// The empty table. A number is stored only in its own slot. So if a slot contains a number that
-/// belongs in another slot, the slot is empty.
+/// The empty table. An empty slot contains a number that belongs in another slot, so no lookup
+/// finds it.
 const EMPTY: [Slot; SLOTS] = {
     let mut slots = [Slot { number: 0, length: 0, text: [b' '; MAX_KEPT] }; SLOTS];
     slots[slot_of(0)].number = 1;

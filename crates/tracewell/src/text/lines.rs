@@ -28,7 +28,8 @@ pub struct LineWriter<W> {
 }
 
 impl LineWriter<io::Sink> {
-    /// Returns a buffer of any size, whose lines the caller takes with [`LineWriter::swap`].
+    /// Creates a buffer that grows without limit. The caller takes the lines with
+    /// [`LineWriter::swap`].
     pub(crate) fn gathering() -> Self {
         Self { writer: io::sink(), buffer: TextBuffer::default(), limit: usize::MAX }
     }
@@ -40,7 +41,7 @@ impl LineWriter<io::Sink> {
 }
 
 impl<W: Write> LineWriter<W> {
-    /// Returns a buffer for a writer.
+    /// Creates a buffer of lines for a writer.
     pub fn new(writer: W) -> Self {
         Self { writer, buffer: TextBuffer::default(), limit: BUFFER_BYTES }
     }
@@ -66,7 +67,7 @@ impl<W: Write> LineWriter<W> {
     /// # Errors
     /// Returns an error if writing fails.
     pub fn block(&mut self, lines: &[u8]) -> io::Result<()> {
-        // A block as large as the buffer is written directly, without a copy.
+        // A block that is at least as large as the buffer is written directly, without a copy.
         if lines.len() < BUFFER_BYTES {
             self.buffer.text(lines);
             return self.write_if_full();

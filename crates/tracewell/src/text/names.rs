@@ -235,7 +235,7 @@ impl NameCache for Names {
     }
 
     /// Stores the string in a slot that is empty or contains an invalid string. If there is no such
-    /// slot, replaces the strings of the group in turn.
+    /// slot, replaces one string of the group. Successive replacements use different slots.
     fn remember(&mut self, what: NameKey, key: u64, ticks: (u64, u64), text: &[u8]) {
         let first = self.slot(what, key);
         let epoch = self.epoch_of(what);
@@ -270,10 +270,10 @@ impl NameCache for NoNames {
     fn remember(&mut self, _: NameKey, _: u64, _: (u64, u64), _: &[u8]) {}
 }
 
-/// Returns a hash whose low bits are evenly distributed, even for control blocks at equal
-/// distances. Adding both halves of a product mixes the high bits of a number into the low bits.
-/// The hash includes the [`NameKey`], because otherwise small numbers of several kinds would share
-/// slots.
+/// Returns a hash whose low bits are evenly distributed, even if the numbers are addresses at equal
+/// distances, such as those of control blocks. Adding both halves of a product mixes the high bits
+/// of a number into the low bits. The hash includes the [`NameKey`], because otherwise small
+/// numbers of several kinds would share slots.
 #[inline(always)]
 fn hash(what: NameKey, key: u64) -> u64 {
     /// 2^64 divided by the golden ratio.

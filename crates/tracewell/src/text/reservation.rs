@@ -37,7 +37,7 @@ impl Blocks for Reservation<'_> {
 }
 
 impl Reservation<'_> {
-    /// Number of bytes to reserve for a number, in whole blocks.
+    /// Number of bytes to reserve for a number, rounded up to whole blocks.
     pub const NUMBER: usize = BLOCK;
 
     /// Ends the reservation. The appended strings are then part of the text.
@@ -101,14 +101,15 @@ impl Reservation<'_> {
         self
     }
 
-    /// Appends a number in decimal, right-aligned in a field; a longer number is not cut.
+    /// Appends a number in decimal, right-aligned in a field of `width` characters. A number that
+    /// is longer than the field is not cut.
     #[inline(always)]
     pub fn right(mut self, value: u64, width: usize) -> Self {
         self.put_right(value, width);
         self
     }
 
-    /// Appends a point and three digits of a number below 1000.
+    /// Appends a point and a number below 1000, as three digits.
     #[inline(always)]
     pub fn thousandths(mut self, value: u64) -> Self {
         self.put_thousandths(value);
@@ -122,7 +123,8 @@ impl Reservation<'_> {
         self
     }
 
-    /// Appends the low `bytes` (1 to 8) of a number in upper-case hexadecimal, two digits each.
+    /// Appends the low bytes of a number in upper-case hexadecimal, two digits each. `bytes` is the
+    /// number of these bytes, from 1 to 8.
     #[inline(always)]
     pub fn hexadecimal_bytes(mut self, value: u64, bytes: usize) -> Self {
         // The digits to append are at the start of the block. The next string overwrites the other

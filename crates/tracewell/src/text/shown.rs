@@ -14,7 +14,7 @@
 //!
 //! Everything else is unchanged, even a backslash, because people read the output and no program
 //! parses it. Writers of formats with their own escapes, such as JSON, use those escapes for
-//! characters that are not [`is_plain`].
+//! characters for which [`is_plain`] returns false.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -122,7 +122,8 @@ fn escaped(text: &[u8], stays: impl Fn(char) -> bool) -> Cow<'_, str> {
                 '\n' => out.push_str("\\n"),
                 '\r' => out.push_str("\\r"),
                 '\t' => out.push_str("\\t"),
-                // Use two digits, as for single bytes. Larger characters need braces.
+                // Use two digits, as for single bytes. Characters beyond ASCII need more digits,
+                // and braces around them.
                 '\0'..='\x7f' => out.push_str(&format!("\\x{:02x}", u32::from(c))),
                 _ => out.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
             }

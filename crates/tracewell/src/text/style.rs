@@ -28,7 +28,7 @@ const OF_CONTEXTS: [AnsiColor; 8] = [
 /// Returns the style of a context. The style depends only on the name, so a context has the same
 /// colour in every trace and report.
 pub fn of_context(name: &str) -> Style {
-    // FNV-1a: short names spread well, and the result is the same on every machine.
+    // FNV-1a distributes short names evenly, and its result is the same on every machine.
     let hash = name
         .bytes()
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));

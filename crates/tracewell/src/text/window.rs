@@ -1,14 +1,15 @@
 //! A window of fixed size for one line.
 //!
-//! The position in the window is masked with the size of the window, so an append needs no capacity
-//! check and cannot panic. The code that appends a line must therefore know its maximum length.
+//! Each append masks the position with the maximum length of a line minus 1, so it needs no
+//! capacity check and cannot panic. The code that appends a line must therefore know its maximum
+//! length.
 
 use super::blocks::Blocks;
 use super::literal::{BLOCK, ShortText};
 
 /// Maximum length of a line in bytes; a power of two. A longer line would overwrite its beginning.
 pub(crate) const MAX_LINE: usize = 2048;
-/// Maximum length of a [`WideText`] in bytes, the largest block.
+/// Maximum length of a [`WideText`] in bytes. No block is larger.
 const WIDE: usize = 96;
 /// Size of a window in bytes: room for a line of maximum length, and for a last block that extends
 /// beyond it.
@@ -94,7 +95,8 @@ impl<'a> LineWindow<'a> {
         true
     }
 
-    /// Appends a number in decimal, right-aligned in a field; a longer number is not cut.
+    /// Appends a number in decimal, right-aligned in a field of `width` characters. A number that
+    /// is longer than the field is not cut.
     #[inline(always)]
     pub(crate) fn right(&mut self, value: u64, width: usize) {
         self.put_right(value, width);

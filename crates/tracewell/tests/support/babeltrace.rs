@@ -1,4 +1,5 @@
-//! Reads a CTF folder with Babeltrace 2: its text as events, and its remarks about losses.
+//! Runs Babeltrace 2 on a CTF folder, and parses the events and the remarks about losses that it
+//! prints.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! Programs for a Cortex-M3 that run in QEMU, and FreeRTOS, whose sources are in the package
-//! `freertos-next`. Tests find these sources in the folder that the variable `FREERTOS_KERNEL`
-//! names, or in the package if cargo has downloaded it.
+//! Builds programs for a Cortex-M3, and runs them in QEMU. Finds the sources of FreeRTOS in the
+//! folder that the variable `FREERTOS_KERNEL` names. If the variable is not set, looks for them in
+//! the package `freertos-next` that cargo has downloaded.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@ typealias integer { size = 8; signed = true; } := i8;
 typealias integer { size = 8; encoding = UTF8; } := letter;
 ";
 
-/// Reads a text after [`TRACE`]. Lines in errors count from the start of `text`.
+/// Reads a text after [`TRACE`]. The line numbers in errors are counted from the start of `text`.
 pub fn read_tsdl(text: &str) -> Result<Parsed, String> {
     metadata::read(format!("{TRACE}{text}").as_bytes())
         .map_err(|error| format!("{}:{}: {}", error.line - 5, error.column, error.message))

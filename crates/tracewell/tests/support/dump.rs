@@ -34,7 +34,7 @@ pub fn thread(pointer: u64, name: &'static str) -> RegistrySlot<'static> {
     }
 }
 
-/// Creates an event of a thread, with information words 1 to 4.
+/// Creates an event of a thread. The four information words have the values 1, 2, 3 and 4.
 pub fn event(context: u64, id: u64, stamp: u64) -> Event {
     let priority_word = PriorityWord::of_thread(7, 7);
     Event { context, priority_word, id_word: id, stamp, info: [1, 2, 3, 4] }

@@ -114,8 +114,8 @@ impl Sink for EventLog {
     }
 }
 
-/// Returns settings with these `key=value` options. `parts=4000,8000` specifies further files of
-/// the run.
+/// Returns settings with these `key=value` options. `parts=4000,8000` means that the second and
+/// third files of the run begin at bytes 4000 and 8000.
 pub fn settings(options: &[&str]) -> Settings {
     let mut settings = Settings::default();
     for option in options {

@@ -103,7 +103,8 @@ impl Stream {
         self.frame(&frame)
     }
 
-    /// Adds a frame unchanged, with a checksum if the settings have one.
+    /// Adds a frame with this content: escapes the bytes, and appends a checksum if the settings
+    /// require it.
     pub fn frame(&mut self, frame: &[u8]) -> &mut Self {
         let mut room = vec![0; 2 * frame.len() + 4];
         let length = encode(frame, self.settings.checksum, &mut room).unwrap();

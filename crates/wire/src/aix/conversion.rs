@@ -6,9 +6,9 @@
 //! | 8 | divisor, 64 bits |
 //! | 16 | 64 bits: 2 if multiplier and divisor are valid; if not 2, both count as 1 |
 //!
-//! IBM documents the words. We interpret them as nanoseconds = ticks × multiplier / divisor. A
-//! 32-bit generic entry has no room for a sub-hook next to its length, so we store the sub-hook in
-//! data word 1.
+//! IBM documents these three numbers. We interpret them as nanoseconds = ticks × multiplier /
+//! divisor. A 32-bit generic entry has no room for a sub-hook next to its length, so we store the
+//! sub-hook in data word 1.
 
 use super::hook::{Env, HookWord, HookWord32, HookWord64};
 use super::{Entry, EntryError, HookType, ids};
@@ -16,9 +16,10 @@ use super::{Entry, EntryError, HookType, ids};
 /// Multiplier and divisor of a clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimeConversion {
-    /// Factor of the ticks.
+    /// Number by which the ticks are multiplied.
     pub multiplier: u64,
-    /// Divisor of the product. A file can contain 0, which [`Self::nanoseconds`] treats as 1.
+    /// Number by which the product is divided. A file can contain 0, which [`Self::nanoseconds`]
+    /// treats as 1.
     pub divisor: u64,
 }
 

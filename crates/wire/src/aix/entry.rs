@@ -1,5 +1,5 @@
-//! One entry: hook word and data, big-endian, without the timestamp, thread and CPU that AIX adds
-//! to each.
+//! One entry: hook word and data, big-endian. AIX also adds a timestamp, the thread and the CPU to
+//! each entry; this layout excludes them.
 //!
 //! | 32-bit | 64-bit | content |
 //! |---|---|---|
@@ -16,7 +16,8 @@ use core::fmt;
 
 use super::hook::{Env, HookId, HookType, HookWord, HookWord32, HookWord64};
 
-/// Maximum length in bytes of the variable data that the trace calls accept. Documented.
+/// Maximum length in bytes of the variable data that the trace calls accept. IBM documents this
+/// limit.
 pub const MAX_DATA_LENGTH: usize = 4096;
 
 /// Error for bytes that are not an entry, or for an entry that cannot be written.
@@ -42,10 +43,11 @@ pub enum EntryError {
         /// True if the flags mark the entry as generic.
         generic: bool,
     },
-    /// The caller passed a generic hook word for an entry without variable data. Never returned by
-    /// reading.
+    /// The caller passed a generic hook word for an entry without variable data. [`Entry::read`]
+    /// never returns this error.
     Generic,
-    /// More variable data than [`MAX_DATA_LENGTH`]. Never returned by reading.
+    /// The caller passed more variable data than [`MAX_DATA_LENGTH`]. [`Entry::read`] never returns
+    /// this error.
     DataTooLong {
         /// Length of the data in bytes.
         found: usize,
@@ -120,7 +122,7 @@ impl Shape {
         (1 + self.words) * env.word_bytes()
     }
 
-    /// Length up to the end of the data in bytes, without padding.
+    /// Length of the entry in bytes, without padding.
     const fn unpadded(self, env: Env) -> usize {
         self.data_at(env) + if let Some(data) = self.data { data } else { 0 }
     }
@@ -154,7 +156,8 @@ impl<'a> Entry<'a> {
     /// the entry, but [`Entry::bytes`] returns them.
     ///
     /// # Errors
-    /// [`EntryError::TooShort`], [`EntryError::UnknownType`] or [`EntryError::Length`].
+    /// Returns [`EntryError::TooShort`] if `bytes` ends before the end of the data. Returns
+    /// [`EntryError::UnknownType`] or [`EntryError::Length`] if the hook word is invalid.
     #[inline]
     pub fn read(env: Env, bytes: &'a [u8]) -> Result<Self, EntryError> {
         let found = bytes.len();
@@ -166,7 +169,8 @@ impl<'a> Entry<'a> {
         };
         let shape = Shape::of(hook)?;
         if shape.unpadded(env) > found {
-            // If the caller supplied the padding, include it, so that the next entry is aligned.
+            // The number of needed bytes includes the padding, because the next entry begins after
+            // the padding.
             return Err(too_short(shape.length(env)));
         }
         Ok(Self { hook, shape, bytes })
@@ -187,7 +191,7 @@ impl<'a> Entry<'a> {
         self.hook.id()
     }
 
-    /// Returns true if the entry has variable data, even of length 0 (recorded by a `trcgen` call).
+    /// Returns true if the entry has variable data. The variable data can have length 0.
     pub const fn is_generic(&self) -> bool {
         self.shape.data.is_some()
     }
@@ -216,9 +220,9 @@ impl<'a> Entry<'a> {
         self.shape.words
     }
 
-    /// Returns data word `number`, from 1 to 5, or `None` if the entry has fewer. A 32-bit
-    /// [`HookType::Trchkg`] always has five words; the entry does not record how many of them the
-    /// program passed.
+    /// Returns data word `number`, counted from 1, or `None` if the entry does not have this word.
+    /// A 32-bit [`HookType::Trchkg`] always has five words; the entry does not record how many of
+    /// them the program passed.
     #[inline]
     pub fn word(&self, number: usize) -> Option<u64> {
         let there = number >= 1 && number <= self.shape.words;
@@ -269,13 +273,13 @@ impl<'a> Entry<'a> {
 
     /// Writes an entry without variable data at the start of `bytes` and returns its length.
     ///
-    /// Stores the hook word unchanged. The hook word determines how many of the five words follow
-    /// it. A 32-bit entry stores only the lower half of each word.
+    /// Stores the hook word unchanged. The hook word determines how many of the five data words in
+    /// `words` are stored. A 32-bit entry contains only the lower half of each word.
     ///
     /// # Errors
-    /// [`EntryError::UnknownType`], [`EntryError::Length`] or [`EntryError::Generic`] if the hook
-    /// word is not that of a plain entry, [`EntryError::TooShort`] if `bytes` is too short. In
-    /// either case writes nothing.
+    /// Returns [`EntryError::UnknownType`], [`EntryError::Length`] or [`EntryError::Generic`] if
+    /// the hook word is not that of a plain entry. Returns [`EntryError::TooShort`] if `bytes` is
+    /// too short. In all these cases, writes nothing.
     ///
     /// ```
     /// use tracewell_wire::aix::{Entry, Env, HookId, HookType, HookWord, HookWord32};
@@ -305,12 +309,12 @@ impl<'a> Entry<'a> {
 
     /// Writes an entry with variable data at the start of `bytes` and returns its length.
     ///
-    /// Inserts the generic type and the length into the hook word. Keeps only the timestamp flag of
-    /// the previous type.
+    /// Inserts the generic type and the length into the hook word. A 32-bit hook word keeps the
+    /// timestamp bit of the caller's type, and a 64-bit hook word keeps all its flags.
     ///
     /// # Errors
-    /// [`EntryError::DataTooLong`], or [`EntryError::TooShort`] if `bytes` is too short. In either
-    /// case writes nothing.
+    /// Returns [`EntryError::DataTooLong`] if `data` is longer than [`MAX_DATA_LENGTH`]. Returns
+    /// [`EntryError::TooShort`] if `bytes` is too short. In both cases, writes nothing.
     ///
     /// ```
     /// use tracewell_wire::aix::{Entry, Env, HookId, HookWord, HookWord64};
@@ -334,7 +338,7 @@ impl<'a> Entry<'a> {
     }
 
     /// Writes an entry as [`Entry::write_generic`] does, but without the variable data. Returns the
-    /// `data` bytes that the caller must fill with the variable data.
+    /// part of `bytes` that the caller must fill with the variable data. Its length is `data`.
     ///
     /// # Errors
     /// As [`Entry::write_generic`].
@@ -364,7 +368,8 @@ fn room(bytes: &mut [u8], needed: usize) -> Result<&mut [u8], EntryError> {
     bytes.get_mut(..needed).ok_or(EntryError::TooShort { needed, found })
 }
 
-/// Returns the hook word of a generic entry with `data` bytes, at most [`MAX_DATA_LENGTH`].
+/// Returns the hook word of a generic entry with `data` bytes of variable data. The caller ensures
+/// that `data` does not exceed [`MAX_DATA_LENGTH`].
 const fn generic_hook(hook: HookWord, data: u16) -> HookWord {
     match hook {
         HookWord::Bits32(word) => {

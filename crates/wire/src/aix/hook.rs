@@ -50,7 +50,8 @@ impl Env {
         }
     }
 
-    /// Returns the environment of a word size in bits, or `None` if the size is neither 32 nor 64.
+    /// Returns the environment whose words have `bits` bits, or `None` if `bits` is neither 32 nor
+    /// 64.
     #[inline]
     pub const fn from_bits(bits: u8) -> Option<Self> {
         match bits {
@@ -203,8 +204,8 @@ impl HookType {
     }
 }
 
-/// The hook word of a 32-bit entry. A value can be any number; [`HookWord32::hook_type`] checks the
-/// type.
+/// The hook word of a 32-bit entry. A `HookWord32` can hold any 32-bit number.
+/// [`HookWord32::hook_type`] checks the type.
 ///
 /// Constants in C programs, such as `0x15B00000`, have the id in the top bits and type 0
 /// (documented). AIX's macros insert the type, as [`HookWord32::with_type`] does.

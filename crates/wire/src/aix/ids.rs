@@ -1,10 +1,9 @@
 //! Hook ids that a recorder uses: the ids of the trace facility itself, and the ids from which a
 //! report derives process names and processors.
 //!
-//! IBM documents the ids, their meaning, and the ids that are needed for reports; ids below 010
-//! belong to the trace facility. IBM documents the data words of [`TRACE_UTILITY`] only. The other
-//! layouts below are our decision, and our recorder writes them. Templates contain the names of all
-//! other hooks.
+//! IBM documents the ids, their meanings, and which ids a report needs. Ids below 010 belong to the
+//! trace facility. IBM documents the data words of [`TRACE_UTILITY`] only. The other layouts below
+//! are our decision, and our recorder writes them. Templates contain the names of all other hooks.
 
 use super::HookId;
 
@@ -22,7 +21,8 @@ pub const LOG_WRAP: HookId = HookId::short(0x005);
 pub const BUFFER_WRAP: HookId = HookId::short(0x006);
 /// The trace utility. [`super::TimeConversion`] decodes its sub-hook [`TIME_CONVERSION`].
 pub const TRACE_UTILITY: HookId = HookId::short(0x00A);
-/// Sub-hook of [`TRACE_UTILITY`] with the factor from ticks to nanoseconds. Documented.
+/// Sub-hook of [`TRACE_UTILITY`] with the factor from ticks to nanoseconds. IBM documents this
+/// number.
 pub const TIME_CONVERSION: u16 = 0x25C;
 
 /// A thread was dispatched: data word 1 is the thread that starts to run, data word 2 its process.

@@ -15,10 +15,10 @@
 //!                                    └ fixed part (32 bytes) | entry | padding to 8
 //! ```
 //!
-//! Comments name the source of each fact: *documented* (IBM's pages "trcfmt File Format", "trchook,
-//! utrchook, trchook64, utrchook64", "trcgen or trcgent", "Possible forms of a trace event record",
-//! "Use of Event IDs", "Trace Hook IDs: 001 through 10A"), *from memory, unverified*, or *our
-//! decision* if these pages do not specify it.
+//! Comments call a fact *documented* if one of these pages of IBM specifies it: "trcfmt File
+//! Format", "trchook, utrchook, trchook64, utrchook64", "trcgen or trcgent", "Possible forms of a
+//! trace event record", "Use of Event IDs", "Trace Hook IDs: 001 through 10A". If these pages leave
+//! a point open, comments say that we decided it.
 //!
 //! Other modules cover the meaning of entries (the decoder, `tracewell::format::aix`), recording
 //! (`tracewell_record::aix`), and the language of trace templates (`tracewell::template`).

@@ -21,8 +21,9 @@
 //!
 //! Strings are padded with 0. [`IndexEntry`](super::IndexEntry) describes the entries of an index.
 //!
-//! A log begins with a start block. There are no gaps between blocks. After damage, a reader
-//! resumes at the next multiple of 8 bytes that holds [`MAGIC`] and a block with a valid checksum.
+//! A log begins with a start block. There are no gaps between blocks. After damage, a reader looks
+//! for [`MAGIC`] at each further multiple of 8 bytes, and resumes at the first block with a valid
+//! checksum.
 
 use super::image::TypeHeader;
 use super::{ClockFacts, FullPolicy, VERSION, WORD, join, split, word};
@@ -198,13 +199,14 @@ pub struct StatusWords {
     pub complete_before: u64,
     /// State of the stream: the code of a [`State`](super::image::State).
     pub state: u64,
-    /// Events lost because their lane was full, over all lanes.
+    /// Number of events that were lost because their lane was full, over all lanes.
     pub lost: u64,
-    /// Events lost because no lane was free, or because their event type had no id.
+    /// Number of events that were lost because no lane was free, or because their event type had no
+    /// id.
     pub lost_unplaced: u64,
-    /// Events lost while a full stream was suspended.
+    /// Number of events that were lost while a full stream was suspended.
     pub lost_suspended: u64,
-    /// Events that were in the stream but never reached the log.
+    /// Number of events that were in the stream but never reached the log.
     pub lost_log: u64,
     /// Error number of the first flush that failed; 0 if none.
     pub flush_error: u64,

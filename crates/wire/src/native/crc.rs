@@ -21,8 +21,8 @@ const fn tables() -> [[u32; 256]; 8] {
         tables[0][byte] = sum;
         byte += 1;
     }
-    // Each further byte changes the effect of the earlier bytes in the same way as a zero byte
-    // does.
+    // The effect of a byte depends on the number of bytes after it, but not on their values. So
+    // compute the effect with zero bytes after it.
     let mut after = 1;
     while after < 8 {
         let mut byte = 0;
@@ -61,8 +61,9 @@ impl Crc32c {
         let (words, rest) = bytes.as_chunks::<8>();
         let mut sum = self.0;
         for word in words {
-            // The checksum of the previous bytes affects only the first four of these bytes. Each
-            // of the eight bytes has its own table, so the eight look-ups are independent.
+            // The checksum of the earlier bytes has 32 bits, so it changes only the first four
+            // bytes of the word. Each of the eight bytes has its own table, so the eight look-ups
+            // are independent.
             let word = u64::from_le_bytes(*word) ^ u64::from(sum);
             let octets = word.to_le_bytes();
             sum = 0;

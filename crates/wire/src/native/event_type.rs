@@ -10,9 +10,9 @@
 //! with 0.
 //!
 //! A record can contain several texts: the bytes of all of them are in its last field. Fields of
-//! kind `part` directly precede a last field of kind `text`. Each of them is the length of one
-//! text. The first text consists of the first bytes of the last field, and the second text of the
-//! bytes after them. The remaining bytes are the text of the last field itself.
+//! kind `part` directly precede a last field of kind `text`. The word of each `part` field is the
+//! length of one text. The first text consists of the first bytes of the last field, and the second
+//! text of the bytes after them. The remaining bytes are the text of the last field itself.
 
 use core::fmt;
 

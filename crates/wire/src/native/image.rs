@@ -441,7 +441,7 @@ mod tests {
     fn the_longest_record_fits_in_a_packet_and_its_length_in_16_bits() {
         let longest =
             |packet_words| Geometry { lanes: 1, packets: 2, packet_words }.max_record_words();
-        // In addition, a packet contains its header and a rebase record of two words.
+        // Besides the record, a packet contains its header and a rebase record of two words.
         assert_eq!(longest(512), 512 - PacketHeader::WORDS - 2);
         assert_eq!(longest(1 << 17), 0xFFFF);
     }

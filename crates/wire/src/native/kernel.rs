@@ -12,9 +12,9 @@
 //! Cores have the numbers 0 to 31. A larger number means that the event comes from a thread that
 //! does not act as a core of the kernel ([`OUTSIDE`]).
 //!
-//! Names of tasks and objects are event types of the family `kernel.definition` without fields. A
-//! stream never overwrites its event types, so names survive. The name of the event type consists
-//! of numbers and the name of the task or object:
+//! The stream stores the name of a task or object as an event type without fields, in the family
+//! `kernel.definition`. A stream never overwrites its event types, so names survive. The name of
+//! the event type consists of numbers and the name of the task or object:
 //!
 //! ```text
 //! kernel.definition/KIND NUMBER VALUE PRIORITY FLAGS NAME()
@@ -43,7 +43,8 @@ pub const CORE_FIELD: &str = "core";
 pub const OUTSIDE: u8 = 255;
 
 /// Number of the family of the first group ([`group`]). The other groups have the next numbers. The
-/// last number is the family of names, and of events that belong to no group.
+/// family of names has the next number after the groups. Events that belong to no group are also in
+/// this family.
 pub const FIRST_FAMILY: u16 = 48;
 
 /// Maximum number of bytes of a name. Longer names are cut.
@@ -85,8 +86,8 @@ pub fn write_event_type(event: &Described, out: &mut impl Write) -> fmt::Result 
     out.write_char(')')
 }
 
-/// Returns the event of an event type, or `None` if this is not an event of a kernel. The fields
-/// must be those that [`write_event_type`] writes.
+/// Returns the kernel event that an event type describes. Returns `None` if the event type
+/// describes no kernel event, or if its fields differ from those that [`write_event_type`] writes.
 pub fn event_of(text: &EventTypeText<'_>) -> Option<&'static Described> {
     let event = Described::named(text.name).filter(|_| text.family == FAMILY)?;
     let mut fields = text.fields();
@@ -97,7 +98,7 @@ pub fn event_of(text: &EventTypeText<'_>) -> Option<&'static Described> {
     (same && fields.next().is_none()).then_some(event)
 }
 
-/// Writes the event type of a name. `definition` has the numbers.
+/// Writes the event type of a name. `definition` contains the numbers.
 ///
 /// # Errors
 /// Returns an error if `out` returns one.

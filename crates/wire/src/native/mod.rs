@@ -41,7 +41,7 @@ pub const VERSION: u32 = 1;
 /// Length of a word in bytes.
 pub const WORD: usize = 8;
 
-/// Number of event ids. Id 0 is the clock's own record ([`REBASE`]).
+/// Number of event ids, including id 0. Only [`REBASE`] records have id 0.
 pub const EVENT_IDS: usize = 2048;
 
 /// Number of event families. Each family has a bit in the gate word. The last bit of the gate word
@@ -174,7 +174,7 @@ impl FullPolicy {
     }
 }
 
-/// A stream's clock, which relates its timestamps to time.
+/// The clock of a stream. With these facts, a reader converts timestamps to times.
 ///
 /// The three origins are readings of three clocks at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

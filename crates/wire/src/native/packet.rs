@@ -30,15 +30,15 @@ pub struct PacketHeader {
     pub number: u64,
     /// Base timestamp of the packet's records, in ticks.
     pub base: u64,
-    /// Id of the process that recorded.
+    /// Id of the process that recorded the events.
     pub process: u32,
-    /// Id of the thread that recorded.
+    /// Id of the thread that recorded the events.
     pub thread: u32,
     /// Number of the packet's first event, counted from 0 in its lane.
     pub first_event: u64,
-    /// Events of this lane lost before the packet, in total.
+    /// Total number of events of this lane that were lost before the packet.
     pub lost_before: u64,
-    /// Words in use, including this header; 0 while the packet is being written.
+    /// Number of words in use, including this header; 0 while the packet is being written.
     pub used: u32,
     /// Number of the packet's lane.
     pub lane: u32,
@@ -46,7 +46,7 @@ pub struct PacketHeader {
     pub last: u64,
     /// Name of the thread, padded with 0.
     pub name: [u8; 16],
-    /// Number of the first event of the lane that the log should contain. Readers consumed earlier
+    /// The log should contain the lane's events from this event number on. Readers consumed earlier
     /// events before the log began.
     pub covered_from: u64,
 }
@@ -61,7 +61,7 @@ impl PacketHeader {
     /// Position of the word with `last`.
     pub const LAST: usize = 6;
 
-    /// Returns the words of the header, as they precede the packet's records.
+    /// Returns the words of the header. They precede the packet's records.
     pub const fn words(&self) -> [u64; Self::WORDS] {
         let (first, second) = self.name.split_at(8);
         let (Some(first), Some(second)) = (first.first_chunk(), second.first_chunk()) else {

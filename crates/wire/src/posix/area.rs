@@ -43,7 +43,7 @@
 //! | 0 | [`REFERENCE_MAGIC`] |
 //! | 1 | nonce of the stream |
 //! | 2, 3 | the controller: process and start time, as in an area |
-//! | 4 | the memory's file descriptor in the controller; all ones for the file `o.NONCE` |
+//! | 4 | the memory's descriptor in the controller; all ones if the memory is the file `o.NONCE` |
 
 /// `TWPXPRO1`, read as a little-endian number.
 pub const AREA_MAGIC: u64 = u64::from_le_bytes(*b"TWPXPRO1");

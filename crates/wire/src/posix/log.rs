@@ -177,7 +177,8 @@ impl LogHeader {
         let (slot_bytes, slots) = split(at(8)?);
         // The limit on slots keeps a damaged header from making readers allocate gigabytes.
         (version <= VERSION && slots as usize <= 1 << 24).then_some(())?;
-        // Programs compute the sizes of records from the maximum data size.
+        // Programs compute the sizes of records from the maximum data size, so reject a size that
+        // is too large.
         let max_data = at(2)?;
         (max_data <= super::DATA_MAX as u64).then_some(())?;
         let text = |from: usize| {

@@ -12,12 +12,11 @@
 //! | 6, 7 | the controller: process and start time, as in an [area](super::area) |
 //! | 8 | nanoseconds per tick of the processor's counter, times 2^32; 0 if the counter is unused |
 //! | 9 | nonce of the name space |
-//! | 12 | cutoff: in the reader's second pass, the latest timestamp of the first pass; otherwise 0
-//! |
+//! | 12 | cutoff: in the reader's second pass, the latest timestamp it saw in the first; else 0 |
 //! | 16 | state: 0 suspended, 1 running, 2 suspended because it is full |
 //! | 17 | time when the stream became full; 0 if it did not |
 //! | 18 | time of the first event lost after the stream became full; 0 if there is none |
-//! | 19 | 1 if recorders must fence before they check for waiting readers (no kernel barrier) |
+//! | 19 | 1 if the kernel refuses barriers, so recorders must fence before they look for readers |
 //! | 24 | order number: incremented when a packet is opened and when it is closed |
 //! | 25 | number of packets that were ever used |
 //! | 26 | events lost |
@@ -104,8 +103,8 @@ pub mod at {
 pub mod head {
     /// Position of the tag and the order number that the packet got when it was opened.
     pub const STATE: usize = 0;
-    /// Position of the number of words in complete records (low half), and of the low half of the
-    /// order number in [`STATE`].
+    /// Position of a word with two halves. The low half is the number of words in complete records.
+    /// The high half holds the low 32 bits of the order number in [`STATE`].
     pub const COMMITTED: usize = 1;
     /// Position of the owner.
     pub const OWNER: usize = 2;
@@ -117,7 +116,7 @@ pub mod head {
 
 /// Length of a packet header in words: a cache line, because each header has its own writer.
 pub const HEAD_WORDS: usize = 8;
-/// Value of a member's process word while a process stores the member's two words.
+/// Temporary value of a member's first word, while a process stores the member's two words.
 pub const TAKING: u64 = u64::MAX;
 /// Maximum number of members.
 pub const MEMBERS: usize = 256;
@@ -277,7 +276,8 @@ pub struct ObjectHeader {
     pub created: u64,
     /// The controller: its process, and the start time of that process.
     pub controller: (u64, u64),
-    /// Nanoseconds per tick of the processor's counter, times 2^32; 0 if the counter is not used.
+    /// Number of nanoseconds per tick of the processor's counter, times 2^32; 0 if the counter is
+    /// not used.
     pub tick: u64,
     /// Nonce of the members' name space.
     pub names: u64,

@@ -103,13 +103,13 @@ impl EventSet {
         Some(self.words().get(word)? >> bit & 1 == 1)
     }
 
-    /// Returns the members of both sets.
+    /// Returns the union: all ids that at least one of the two sets contains.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         self.with(other, |own, others| own | others)
     }
 
-    /// Returns the members of this set that the other does not contain.
+    /// Returns the difference: all ids of this set that the other set does not contain.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         self.with(other, |own, others| own & !others)
@@ -134,7 +134,7 @@ impl EventSet {
         Self { mark: MARK, system: words[0], user: core::array::from_fn(|at| words[1 + at]) }
     }
 
-    /// Encodes the set as data of an event, in memory order.
+    /// Encodes the set as data of an event: the magic word, then the bits.
     pub fn bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let words = core::iter::once(MARK).chain(self.words());

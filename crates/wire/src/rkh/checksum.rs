@@ -38,7 +38,7 @@ const fn pairs(word: u64) -> u64 {
     (word & EVEN) + ((word >> 8) & EVEN)
 }
 
-/// Adds four sums to four lanes, each modulo 256.
+/// Reduces the four lanes modulo 256, and adds one sum to each lane.
 #[inline]
 const fn add(lanes: u64, pairs: u64) -> u64 {
     // Lanes have 16 bits, so the sum of a 9-bit and an 8-bit number cannot carry into the next

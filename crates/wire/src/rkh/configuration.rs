@@ -59,7 +59,7 @@ pub mod switches {
     pub const STAMP: u32 = 1 << 16;
     /// Records end with a checksum.
     pub const CHECKSUM: u32 = 1 << 17;
-    /// Bits that any version of RKH defines.
+    /// All bits that at least one version of RKH defines.
     pub const KNOWN: u32 = (1 << 18) - 1;
 }
 
@@ -185,8 +185,8 @@ impl Configuration {
         (ends && ids::code(id, width, true) == Some(expected)).then_some(found)
     }
 
-    /// Decodes a record of an older form: one-byte id 0xAD, and the header that the record
-    /// announces.
+    /// Decodes a record of an older form. Its header begins with the one-byte id 0xAD, and must
+    /// agree with the settings in the payload.
     fn with_header(frame: &[u8], form: Form) -> Option<Self> {
         if *frame.first()? != 0xAD {
             return None;
@@ -302,7 +302,7 @@ impl Configuration {
         );
         // Two sizes share a byte, as in the framework's macro.
         let both = |high: u8, low: u8| high << 4 | low & 15;
-        // All forms have these three bytes. The letters refer to the table above.
+        // All forms have these three bytes.
         let [a, b, c] = [
             both(s.signal, self.stamp_size),
             both(s.pointer, s.timer_ticks),
@@ -337,7 +337,8 @@ const fn size(half: u8) -> Option<u8> {
     }
 }
 
-/// Decodes the size of an address. A target configured for 2 bytes writes 2; all others write 4.
+/// Decodes the size of an address. A target with the setting 2 writes addresses of 2 bytes. A
+/// target with any other valid setting writes addresses of 4 bytes.
 const fn address(half: u8) -> Option<u8> {
     match half & 15 {
         2 => Some(2),
@@ -357,7 +358,8 @@ const fn block_size(half: u8) -> Option<u8> {
     }
 }
 
-/// Decodes the size of a timestamp. A target writes 2 bytes for any setting except 1 and 4.
+/// Decodes the size of a timestamp. A target with the setting 1 or 4 writes timestamps of that many
+/// bytes. A target with any other valid setting writes timestamps of 2 bytes.
 const fn stamp_size(half: u8) -> Option<u8> {
     match half & 15 {
         0 => None,

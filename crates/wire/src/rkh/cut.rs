@@ -34,9 +34,9 @@ pub struct Cut {
 #[derive(Clone, Debug)]
 pub struct Cutter<'a> {
     bytes: &'a [u8],
-    /// First byte after the last flag.
+    /// Index of the first byte after the last flag that was found.
     start: usize,
-    /// First byte of the block that the masks describe.
+    /// Index of the first byte of the block that the masks describe.
     block: usize,
     /// Flags of the block that are not processed yet.
     flags: u64,
@@ -67,7 +67,8 @@ impl<'a> Cutter<'a> {
         self.flag().is_some()
     }
 
-    /// Returns the bytes up to the next flag, possibly none.
+    /// Returns the position of the frame that ends at the next flag, or `None` if there is no
+    /// further flag. The frame may be empty.
     #[inline(always)]
     fn flag(&mut self) -> Option<Cut> {
         while self.flags == 0 {

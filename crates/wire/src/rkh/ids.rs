@@ -7,7 +7,7 @@
 //! ```
 //! use tracewell_wire::rkh::ids;
 //!
-//! // SM_TRN: number 2 of the state machines.
+//! // SM_TRN is event 2 in the group of state machines.
 //! assert_eq!(ids::code(0x0302, 2, true), Some(0x62));
 //! assert_eq!(ids::id(0x62, 4, true), 0x0300_0002);
 //! ```

@@ -1,6 +1,6 @@
 //! The items of a user event. Each item is a format byte, followed by data.
 //!
-//! The low half of the format byte is the type, the high half the width for printing a number
+//! The low half of the format byte is the type. The high half is the width for printing a number
 //! (`rkhtrc_record.h`, `RKH_TRC_USR_*`).
 
 use super::Settings;
@@ -179,7 +179,8 @@ impl<'a> Item<'a> {
     pub fn parts(&self, settings: &Settings) -> Option<ItemParts<'a>> {
         let (format, bytes, value) = match *self {
             Self::Signed { value, bytes, width } => {
-                // The inverse of `read`: code = first code of the sign + 2 × log2(size).
+                // The inverse of `read`: the code is `I8` for signed or `U8` for unsigned numbers,
+                // plus 2 × log2(size).
                 ((code::I8 + 2 * size_index(bytes)?) | (width << 4), bytes, value.cast_unsigned())
             }
             Self::Unsigned { value, bytes, width } => {

@@ -22,7 +22,7 @@
 //! | `settings` | sizes and switches of a target |
 //! | `field` | the types of arguments |
 //! | `configuration` | the three forms of the configuration record |
-//! | `symbol` | the arguments of records that name things |
+//! | `symbol` | the arguments of symbol records, which name things |
 //! | `item` | the items of user events |
 //! | `ids` | event ids and their codes, which are the same for ids of all widths |
 //! | `events` | the events of each dialect and their arguments, generated from `schemas/rkh.toml` |

@@ -13,23 +13,22 @@ pub struct Settings {
     pub stamp: u8,
     /// True if records have a checksum (`RKH_CFG_TRC_CHK_EN`).
     pub checksum: bool,
-    /// Size of an address: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_PTR`: 16 bits are 2 bytes, and any other
-    /// value means 4).
+    /// Size of an address: 2 if `RKH_CFGPORT_TRC_SIZEOF_PTR` is 16, otherwise 4.
     pub pointer: u8,
     /// Size of a function's address: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`). Configuration
     /// records do not contain it.
     pub function: u8,
     /// Size of a signal: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT`).
     pub signal: u8,
-    /// Size of the field for the size of an event: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
+    /// Size of a field that contains an event's size: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
     pub event_size: u8,
-    /// Size of the field for a number of memory blocks: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_NBLOCK`).
+    /// Size of a field that counts memory blocks: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_NBLOCK`).
     pub block_count: u8,
-    /// Size of the field for the size of a memory block: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_BSIZE`).
+    /// Size of a field that contains a memory block's size: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_BSIZE`).
     pub block_size: u8,
-    /// Size of the field for a number of queue elements: 1, 2 or 4 (`RKH_CFG_QUE_SIZEOF_NELEM`).
+    /// Size of a field that counts queue elements: 1, 2 or 4 (`RKH_CFG_QUE_SIZEOF_NELEM`).
     pub queue_count: u8,
-    /// Size of the field for a number of timer ticks: 1, 2 or 4 (`RKH_CFG_TMR_SIZEOF_NTIMER`).
+    /// Size of a field that counts timer ticks: 1, 2 or 4 (`RKH_CFG_TMR_SIZEOF_NTIMER`).
     pub timer_ticks: u8,
     /// True if records name the sender of an event (`RKH_CFG_SMA_TRC_SNDR_EN`).
     pub sender: bool,
@@ -40,8 +39,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Returns the number of bytes before the arguments of a record. A configuration record without
-    /// header is an exception.
+    /// Returns the number of bytes before the arguments of a record. Configuration records of
+    /// [`Form::Thirteen`](super::Form::Thirteen) are an exception: their payload directly follows
+    /// the id.
     #[inline]
     pub const fn header(&self) -> usize {
         self.id as usize + self.sequence as usize + self.stamp as usize
@@ -49,7 +49,7 @@ impl Settings {
 }
 
 impl Default for Settings {
-    /// The settings that RKH's tool Trazer assumes, with the low-water marks off.
+    /// The settings that RKH's tool Trazer assumes.
     fn default() -> Self {
         Self {
             id: 1,

@@ -33,7 +33,7 @@ pub enum SymbolKind {
 }
 
 impl SymbolKind {
-    /// Returns the more general kind that versions of RKH without this kind use instead.
+    /// Returns a more general kind. Versions of RKH that lack this kind use the more general one.
     pub const fn broader(self) -> Option<Self> {
         match self {
             Self::ActiveObject | Self::Queue | Self::Timer | Self::Actor => Some(Self::Object),

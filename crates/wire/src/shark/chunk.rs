@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | 0 | 4 | id | 0xFFAAFFBB |
 //! | 4 | 4 | number | index in the chunk table, 0 to 255 |
-//! | 8 | 1 | flags | the copy of the flags that API calls write, then 3 bytes of padding |
+//! | 8 | 1 | flags | flags of the chunk; API calls write this copy. 3 bytes of padding follow |
 //! | 12 | 4 | size | bytes of the normal area |
 //! | 16 | 4 | emergency_size | bytes of the emergency area |
 //! | 20 | 4 | head | address of the recording head: the descriptor's address + 24 |
@@ -12,7 +12,7 @@
 //! | 28 | 4 | start | address of the first slot: the head's address + 24 |
 //! | 32 | 4 | size | the same number as at offset 12 |
 //! | 36 | 4 | emergency_size | the same number as at offset 16 |
-//! | 40 | 4 | flags | the copy of the flags that the recorder reads and writes |
+//! | 40 | 4 | flags | flags of the chunk; the recorder reads and writes this copy |
 //! | 44 | 4 | next | address of the successor's recording head, 0 for none |
 
 use core::fmt;
@@ -31,7 +31,7 @@ use super::Record;
 pub struct ChunkHeader {
     /// Index in the chunk table.
     pub number: u32,
-    /// The copy of the flags that API calls modify; see [`super::ids::flag`].
+    /// The flags of the chunk ([`super::ids::flag`]). API calls modify this copy.
     pub flags: u8,
     /// Size of the normal area in bytes.
     pub size: u32,
@@ -43,7 +43,7 @@ pub struct ChunkHeader {
     pub position: u32,
     /// Address of the first slot.
     pub start: u32,
-    /// The copy of the flags that the recorder reads and sets.
+    /// A second copy of the flags. The recorder reads and sets this copy.
     pub recording_flags: u32,
     /// Address of the successor's recording head, 0 for none.
     pub next: u32,

@@ -71,7 +71,7 @@ impl fmt::Display for DatagramError {
                 write!(f, "expected a header of {} bytes, found {found}", DatagramHeader::SIZE)
             }
             Self::Sizes { header: DatagramHeader { events, size, .. }, found } => {
-                write!(f, "{events} records in {size} bytes announced, found {found} bytes")
+                write!(f, "the header states {events} records in {size} bytes, found {found} bytes")
             }
         }
     }

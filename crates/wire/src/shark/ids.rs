@@ -4,12 +4,10 @@
 //! `schemas/shark.toml` lists all codes with names and arguments. The low nibble of a code is its
 //! family, the high nibble its number within the family. Codes with the high nibble 0xF are filter
 //! records and commands. No filter suppresses them.
-//!
-//! In the comment of a code, the words after the colon name the parameters of the code's records.
 
-/// The clock was changed: parameter 2 is the new number of cycles per millisecond.
+/// The clock was changed. Parameter 2 is the new number of cycles per millisecond.
 pub const CYCLES_PER_MSEC: u8 = 0x10;
-/// The application started tracing: running context, cycles per millisecond.
+/// The application started tracing. Parameters: running context, cycles per millisecond.
 pub const TRACE_START: u8 = 0x20;
 /// The application stopped tracing.
 pub const TRACE_STOP: u8 = 0x30;
@@ -17,55 +15,56 @@ pub const TRACE_STOP: u8 = 0x30;
 pub const BLACKOUT_START: u8 = 0x40;
 /// Tracing was switched on again.
 pub const BLACKOUT_END: u8 = 0x50;
-/// An existing task: context, pid.
+/// An existing task. Parameters: context, pid.
 pub const ID: u8 = 0x60;
-/// A point that the application marked: number.
+/// A point that the application marked. Parameter: its number.
 pub const IPOINT: u8 = 0x01;
-/// A task was created: context, pid.
+/// A task was created. Parameters: context, pid.
 pub const TASK_CREATE: u8 = 0x02;
-/// A task was activated: context.
+/// A task was activated. Parameter: context.
 pub const TASK_ACTIVATE: u8 = 0x12;
-/// A task ended: context, pid.
+/// A task ended. Parameters: context, pid.
 pub const TASK_END: u8 = 0x42;
-/// A job ended: context, scheduling level.
+/// A job ended. Parameters: context, scheduling level.
 pub const TASK_END_CYCLE: u8 = 0x62;
-/// The scheduler made a decision: the context that will run, the context that the scheduler chose.
+/// The scheduler made a decision. Parameters: the context that will run, the context that the
+/// scheduler chose. If they differ, the first context runs on behalf of the second.
 pub const TASK_SCHEDULE: u8 = 0x82;
-/// A job was released by its timer: context, scheduling level.
+/// A job was released by its timer. Parameters: context, scheduling level.
 pub const TASK_TIMER: u8 = 0x92;
-/// A device interrupt began: its number.
+/// A device interrupt began. Parameter: its number.
 pub const INTERRUPT_START: u8 = 0x03;
-/// A device interrupt ended: its number.
+/// A device interrupt ended. Parameter: its number.
 pub const INTERRUPT_END: u8 = 0x13;
-/// A job could not be accepted: context, scheduling level.
+/// A job could not be accepted. Parameters: context, scheduling level.
 pub const TASK_DISABLE: u8 = 0xA2;
-/// A deadline passed: context.
+/// A deadline passed. Parameter: context.
 pub const TASK_DEADLINE_MISS: u8 = 0xB2;
-/// A job ran longer than its worst-case execution time: context.
+/// A job ran longer than its worst-case execution time. Parameter: context.
 pub const TASK_WCET_VIOLATION: u8 = 0xC2;
-/// A context was loaded at task level: context.
+/// A context was loaded at task level. Parameter: this context.
 pub const CONTEXT_SWITCH: u8 = 0x15;
-/// A waiting task lends its priority: the context that will run, the context that the scheduler
-/// chose.
+/// A waiting task lends its priority. Parameters: as for [`TASK_SCHEDULE`].
 pub const INHERITANCE: u8 = 0x25;
-/// A task requests a mutex: context, address of the mutex.
+/// A task requests a mutex. Parameters: context, address of the mutex.
 pub const SET_MUTEX_LOCK: u8 = 0x16;
-/// A task releases a mutex: context, address of the mutex.
+/// A task releases a mutex. Parameters: context, address of the mutex.
 pub const SET_MUTEX_UNLOCK: u8 = 0x36;
 /// The code of [`SET_MUTEX_UNLOCK`] in the user manual. The kernel headers do not contain this
 /// code, but a writer that follows the manual might use it.
 pub const MANUAL_UNLOCK: u8 = 0x43;
-/// A task waits for a semaphore, blocking or not: context, index of the semaphore.
+/// A task waits for a semaphore, or tries to take it without waiting. Parameters: context, index of
+/// the semaphore.
 pub const SET_MUTEX_WAIT: u8 = 0x46;
-/// A task posts a semaphore: context, index of the semaphore.
+/// A task posts a semaphore. Parameters: context, index of the semaphore.
 pub const SET_MUTEX_POST: u8 = 0x56;
-/// A server's budget was replenished: 0, address of the budget.
+/// A server's budget was replenished. Parameter 2 is the address of the budget.
 pub const SERVER_REPLENISH: u8 = 0x18;
-/// A server's budget was exhausted: 0, address of the budget.
+/// A server's budget was exhausted. Parameter 2 is the address of the budget.
 pub const SERVER_EXHAUST: u8 = 0x28;
-/// A server used reclaimed time: microseconds, address of the budget.
+/// A server used reclaimed time. Parameters: microseconds, address of the budget.
 pub const SERVER_USING_REC: u8 = 0x68;
-/// A server became active: context or 0, address of the budget.
+/// A server became active. Parameters: context of its task or 0, address of the budget.
 pub const SERVER_ACTIVE: u8 = 0x58;
 /// A timer of the kernel was set.
 pub const TIMER_POST: u8 = 0x0B;
@@ -73,7 +72,7 @@ pub const TIMER_POST: u8 = 0x0B;
 pub const TIMER_DELETE: u8 = 0x1B;
 /// The timer interrupt began.
 pub const TIMER_WAKEUP_START: u8 = 0x2B;
-/// The timer interrupt ended: the context that will run.
+/// The timer interrupt ended. Parameter: the context that will run.
 pub const TIMER_WAKEUP_END: u8 = 0x3B;
 /// A command coded as an event: switch to the next chunk. Never stored.
 pub const NEXT_CHUNK: u8 = 0xFF;

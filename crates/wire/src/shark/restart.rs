@@ -23,11 +23,11 @@ impl Default for SenderStart {
 }
 
 impl SenderStart {
-    /// Number of packets, from a sender's first packet on, whose checksums are kept. A new sender
-    /// goes undetected only if all of its packets with these numbers are lost.
+    /// Highest packet number for which a checksum is kept. To detect a new sender, the same
+    /// number in this range must arrive from the old and from the new sender.
     pub const NUMBERS: u32 = 64;
 
-    /// Adds a packet. Returns true if this packet is the first packet of a new sender.
+    /// Adds a packet. Returns true if this packet shows that a new sender has started.
     pub fn restarts(&mut self, header: &DatagramHeader, datagram: &[u8]) -> bool {
         let Some(index) = header.number.checked_sub(1).filter(|index| *index < Self::NUMBERS)
         else {

@@ -24,7 +24,7 @@ pub const TASK_INFO: u32 = 9;
 pub const TRACE_START: u32 = 10;
 /// The recorder stops. It can start again later.
 pub const TRACE_STOP: u32 = 11;
-/// The system's time as the value of the tick counter.
+/// The system's time in ticks of the timestamp counter.
 pub const SYSTIME_CYCLES: u32 = 12;
 /// The system's time in microseconds, as two numbers, the low half first.
 pub const SYSTIME_US: u32 = 13;

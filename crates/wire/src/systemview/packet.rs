@@ -82,7 +82,7 @@ impl<'a> Packet<'a> {
     }
 
     /// Checks that the known parameters of an event fit into the length of the packet. Returns the
-    /// number of bytes after these parameters, because newer recorders may append further ones.
+    /// number of bytes that follow, such as parameters that only newer recorders append.
     ///
     /// # Errors
     /// Returns [`Fault::ShortPayload`] if the known parameters do not fit.
@@ -135,8 +135,8 @@ impl<'a> Packet<'a> {
         let mut at = number::write(self.id, out)?;
         if form.core_in_id {
             let last = out.get_mut(at - 1)?;
-            // The core occupies bit 6 of the last byte, which must be free. Such an id has at most
-            // two bytes.
+            // The core is stored in bit 6 of the id's last byte, so the id itself must not use this
+            // bit. Ids that contain a core have at most two bytes.
             if *last & 0x40 != 0 || self.core > 1 || at > 2 {
                 return None;
             }
@@ -169,8 +169,8 @@ fn read_id(bytes: &[u8], form: Form) -> Result<(u32, u8, usize), Fault> {
         // One byte: six bits of the id, and the core in bit 6.
         [low, ..] if *low < 0x80 => Ok((u32::from(low & 0x3F), low >> 6, 1)),
         [_, high, ..] if *high >= 0x80 => Err(Fault::LongNumber),
-        // Two bytes: the core moves to bit 6 of the second byte, so the first has seven bits of the
-        // id.
+        // Two bytes: the core is in bit 6 of the second byte, so the first byte has seven bits of
+        // the id.
         [low, high, ..] => {
             let id = u32::from(low & 0x7F) | u32::from(high & 0x3F) << 7;
             Ok((id, high >> 6, 2))

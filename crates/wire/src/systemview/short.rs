@@ -1,5 +1,5 @@
 //! Short packets: an id of one byte, at most two numbers, and no length. Most packets of a stream
-//! are short. Reading them this way needs no slice for each parameter.
+//! are short. [`ShortPacket::read`] reads them without a slice for each parameter.
 //!
 //! [`Packet::read`](super::Packet::read) reads all packets and reports their faults.
 

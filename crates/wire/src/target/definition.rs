@@ -25,7 +25,7 @@
 //! | 6 | a queue | capacity in messages |
 //! | 7 | an event group | 0 |
 //! | 8 | a stream buffer | capacity in bytes |
-//! | 9 | a timer | period in ticks of the kernel; 0 if it expires once |
+//! | 9 | a timer | period in ticks of the kernel; 0 for a timer that expires only once |
 //! | 10 | an event of the application: `name(argument,argument)` | 0 |
 //! | 11 | a mark, section or channel of the application | 0 |
 //!

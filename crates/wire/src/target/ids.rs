@@ -89,19 +89,19 @@ pub const PRIORITY_SET: u8 = 0x80;
 pub const INHERIT: u8 = 0x81;
 /// A task loses an inherited priority. Arguments: task, its own priority.
 pub const DISINHERIT: u8 = 0x82;
-/// A semaphore is given. Arguments: semaphore, count before.
+/// A semaphore is given. Arguments: semaphore, its previous count.
 pub const SEMAPHORE_GIVE: u8 = 0x83;
-/// The running task has taken a semaphore. Arguments: semaphore, count before.
+/// The running task has taken a semaphore. Arguments: semaphore, its previous count.
 pub const SEMAPHORE_TAKE: u8 = 0x84;
-/// A message is sent. Arguments: queue, messages before.
+/// A message is sent. Arguments: queue, previous number of messages.
 pub const QUEUE_SEND: u8 = 0x85;
-/// A message is sent to the front. Arguments: queue, messages before.
+/// A message is sent to the front. Arguments: queue, previous number of messages.
 pub const QUEUE_SEND_FIRST: u8 = 0x86;
-/// A message replaces the message in a queue. Arguments: queue, messages before.
+/// A message replaces the message in a queue. Arguments: queue, previous number of messages.
 pub const QUEUE_OVERWRITE: u8 = 0x87;
-/// A message is received. Arguments: queue, messages before.
+/// A message is received. Arguments: queue, previous number of messages.
 pub const QUEUE_RECEIVE: u8 = 0x88;
-/// A message is read and stays in the queue. Arguments: queue, messages.
+/// A message is read and stays in the queue. Arguments: queue, number of messages.
 pub const QUEUE_PEEK: u8 = 0x89;
 /// The running task begins to wait for bits. Arguments: event group, bits.
 pub const GROUP_WAIT: u8 = 0x8A;
@@ -162,8 +162,9 @@ pub mod group {
     pub const APPLICATION: u8 = 7;
 }
 
-/// Returns the group of an event, or `None` if no filter can switch the event off: start and stop
-/// of the recorder, creation and deletion of an object, unknown ids.
+/// Returns the group of an event, or `None` if no filter can switch the event off. Filters do not
+/// apply to the start and stop of the recorder, the creation and deletion of an object, and unknown
+/// ids.
 pub const fn group_of(id: u8) -> Option<u8> {
     Some(match id {
         INTERRUPT_EXIT | INTERRUPT_EXIT_TO_SCHEDULER | INTERRUPT_ENTER => group::INTERRUPTS,

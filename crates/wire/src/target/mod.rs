@@ -5,7 +5,7 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`packet`] | the header, the checksum, and the search for packets in any bytes |
+//! | [`packet`] | the header, the checksum, and the search for packets among other bytes |
 //! | [`event`] | the events in the payload of a packet |
 //! | [`ids`] | the ids of events |
 //! | [`vocabulary`] | the names and arguments of events |

@@ -10,7 +10,7 @@
 //! | 12 | 8 | time of the first event, in ticks |
 //! | 20 | 2 | events that the recorder refused between the previous packet and this one; at most 65,535 |
 //! | 22 | 1 | session: number of restarts that the memory of the recorder survived; wraps |
-//! | 23 | 1 | cores that record: 1 to 32 |
+//! | 23 | 1 | number of cores that record: 1 to 32 |
 //! | 24 | 2 | bytes of the payload: at most 4,068 |
 //! | 26 | 2 | checksum of bytes 0 to 23 and of the payload |
 //!
@@ -116,7 +116,7 @@ impl Header {
 /// A packet with a valid checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet<'a> {
-    /// The header, from which the payload can be decoded without other packets.
+    /// The header. With it, the payload can be decoded without other packets.
     pub header: Header,
     /// The events or definitions.
     pub payload: &'a [u8],
@@ -155,7 +155,7 @@ impl<'a> Lookup<'a> {
     /// `payload_sum(sum, payload)` continues a checksum over the payload, as [`crc16`] does. The
     /// search calls `payload_sum` only if a header and a whole payload are present.
     pub fn with_sum(bytes: &'a [u8], payload_sum: impl FnOnce(u16, &'a [u8]) -> u16) -> Self {
-        // If fewer bytes than a sync have arrived, they can still be the start of one.
+        // The sync may not have arrived completely, so compare only the bytes that are present.
         let start = bytes.get(..SYNC.len()).unwrap_or(bytes);
         if !SYNC.starts_with(start) {
             return Self::No;

@@ -4,10 +4,10 @@
 //! |---|---|---|
 //! | 0 | 8 | `TWTARGET`; the C recorder stores it last, when the rest is valid |
 //! | 8 | 1 | version: 1 |
-//! | 9 | 1 | cores: 1 to 32 |
-//! | 10 | 2 | bytes of a slot: a multiple of 4, 64 to 4,096 |
-//! | 12 | 2 | slots of each core: at least 2 |
-//! | 14 | 2 | entries of the table of definitions |
+//! | 9 | 1 | number of cores: 1 to 32 |
+//! | 10 | 2 | size of a slot in bytes: a multiple of 4, 64 to 4,096 |
+//! | 12 | 2 | number of slots of each core: at least 2 |
+//! | 14 | 2 | number of entries in the table of definitions |
 //! | 16 | 1 | session |
 //! | 17 | 1 | 0 |
 //! | 18 | 2 | CRC-16/IBM-3740 of bytes 0 to 17 |

@@ -96,13 +96,14 @@ impl Event {
     pub const UNUSED: Self =
         Self { context: 0, priority_word: 0, id_word: 0, stamp: 0, info: [0; 4] };
 
-    /// Returns the event id: bits 0-15.
+    /// Returns the event id, which is in bits 0-15 of the id word.
     #[inline]
     pub const fn id(&self) -> u16 {
         self.id_word as u16
     }
 
-    /// Returns the core that recorded the event: bits 24-31, 0 on single-core ports.
+    /// Returns the core that recorded the event, from bits 24-31 of the id word; 0 on single-core
+    /// ports.
     #[inline]
     pub const fn core(&self) -> u8 {
         (self.id_word >> 24) as u8

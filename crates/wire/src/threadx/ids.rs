@@ -1,4 +1,4 @@
-//! Event ids that the recorder uses itself, object types, and filter classes.
+//! Object types, filter classes, and the event ids that the recorder itself uses.
 //!
 //! `schemas/threadx.toml` lists all 651 event ids with names and arguments. This module defines
 //! only the ids with special recording rules.
@@ -20,8 +20,8 @@ pub const INTERRUPT_CONTROL: u16 = 40;
 /// First id reserved for the application (`TX_TRACE_USER_EVENT_START`); the last is 65535.
 pub const USER_EVENT_START: u16 = 4096;
 
-/// Object type codes of registry slots (`TX_TRACE_OBJECT_TYPE_*`, `FX_`, `NX_`, `UX_`). The words
-/// after the colon are the parameters of a slot.
+/// Object type codes of registry slots (`TX_TRACE_OBJECT_TYPE_*`, `FX_`, `NX_`, `UX_`). In the
+/// comment of a type, the words after the colon are the parameters of a slot of this type.
 pub mod object {
     /// The slot was never used.
     pub const NOT_VALID: u8 = 0;

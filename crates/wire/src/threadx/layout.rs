@@ -7,7 +7,8 @@ use crate::ByteOrder;
 pub enum Width {
     /// Four bytes: every 32-bit port, and the 64-bit ports that keep `ULONG` at 32 bits.
     Bits32,
-    /// Eight bytes: ports where `ULONG` is an LP64 `unsigned long`. TraceX cannot read these.
+    /// Eight bytes: ports whose `ULONG` is an LP64 `unsigned long`. TraceX cannot read their
+    /// images.
     Bits64,
 }
 

@@ -20,14 +20,15 @@ const DEADLINE: Duration = Duration::from_secs(900);
 /// Time between two looks at something that a test waits for.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Seconds after which the scheduler considers a silent executor dead: the smallest value.
+/// Seconds without a report after which the scheduler considers an executor dead. This is the
+/// smallest value that the scheduler accepts.
 const LOST_AFTER: &str = "10";
 
 /// Variables of the environment of a program.
 pub type Variables = Vec<(&'static str, String)>;
 
-/// Returns a program of the crate `tracewell-query`. A build of its tests puts it beside the
-/// program of this crate.
+/// Returns a program of the crate `tracewell-query`. When Cargo builds the tests of that crate, it
+/// puts the program beside the program of this crate.
 pub fn program(name: &str) -> PathBuf {
     let own = Path::new(env!("CARGO_BIN_EXE_tracewell-cluster"));
     let path = own.with_file_name(name).with_extension(std::env::consts::EXE_EXTENSION);
@@ -67,7 +68,7 @@ impl Service {
         self.line.split_whitespace().nth(2).unwrap()
     }
 
-    /// Stops the service so that it does not notice (SIGSTOP).
+    /// Suspends the service, which cannot react to the signal (SIGSTOP).
     pub fn freeze(&self) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-STOP", &id]).status().unwrap().success());
@@ -87,7 +88,7 @@ impl Drop for Service {
     }
 }
 
-/// A scheduler and its executors, and a folder for everything else.
+/// A scheduler, its executors, and a folder for all files of the test.
 pub struct Cluster {
     pub scheduler: Service,
     pub executors: Vec<Service>,
@@ -126,7 +127,7 @@ impl Cluster {
     pub fn has_worked(&self, executor: usize) -> bool {
         let own = std::fs::read_dir(self.work_folder(executor)).unwrap().next().unwrap().unwrap();
         let mut folders = std::fs::read_dir(own.path()).unwrap();
-        // The engine has a folder for temporary files beside those of queries.
+        // Each query has a folder. One more folder is for temporary files of the engine.
         folders
             .any(|folder| !folder.unwrap().file_name().to_string_lossy().starts_with("datafusion-"))
     }
@@ -162,7 +163,7 @@ impl Cluster {
     }
 }
 
-/// Returns what a program printed, which must have succeeded without messages.
+/// Returns the output of a program, which must have ended successfully and without messages.
 pub fn printed(output: &Output) -> String {
     let messages = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), &*messages), (Some(0), ""));
@@ -198,7 +199,7 @@ impl Running {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Returns the output of the program at its end.
+    /// Waits until the program ends, and returns its output.
     pub fn output(mut self) -> Output {
         let start = Instant::now();
         while self.is_running() {

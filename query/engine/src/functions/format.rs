@@ -1,8 +1,8 @@
 //! The function `format(template, value, …)`: prints values with the codes of the template
 //! language.
 //!
-//! The values are the data of an event as in Tracewell's streams: a word of 8 bytes for each
-//! number, and the bytes of a text with a NUL.
+//! The values are encoded like the data of an event in Tracewell's streams: a number as a word of 8
+//! bytes, and a text as its bytes followed by a NUL.
 
 use arrow::array::{Array, ArrayRef, AsArray, StringBuilder};
 use arrow::compute::cast;

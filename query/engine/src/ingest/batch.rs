@@ -47,7 +47,8 @@ impl AddAssign for Added {
 
 /// Options for the traces of a commit.
 pub(super) struct Batch<'a> {
-    /// The folder for the labels of the traces; it ends with a slash unless it is empty.
+    /// The folder for the Parquet files, such as `firmware=1.2/`. The name comes from the labels of
+    /// the traces. It is empty or ends with a slash.
     pub(super) folder: &'a str,
     pub(super) tables: &'a [Table],
     pub(super) keep_raw: bool,
@@ -63,8 +64,8 @@ struct Hashed {
 }
 
 impl Batch<'_> {
-    /// Adds traces in one commit. If another writer adds some of them at the same time, the others
-    /// are written again.
+    /// Adds traces in one commit. If another writer adds some of these traces at the same time,
+    /// writes the remaining traces again.
     pub(super) async fn add(
         &self,
         traces: Vec<Arc<TraceFile>>,

@@ -88,7 +88,7 @@ fn find(args: &IngestArgs) -> Result<Vec<TraceFile>, Failure> {
     Ok(traces)
 }
 
-/// Returns the traces by the folder of their labels, such as `firmware=1.2/`.
+/// Returns the traces, grouped by the folder for their labels, such as `firmware=1.2/`.
 fn groups(
     args: &IngestArgs,
     traces: Vec<TraceFile>,

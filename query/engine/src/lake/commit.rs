@@ -48,8 +48,8 @@ impl Commit {
     }
 
     /// Returns true if this commit, or sum of commits, contains all traces and files of another
-    /// commit. Each writer names its files in its own way, so equal traces of two writers are
-    /// different commits.
+    /// commit. Each writer names its files in its own way, so the commits of two writers differ
+    /// even if they contain the same traces.
     pub(super) fn contains(&self, other: &Self) -> bool {
         let traces: HashSet<_> = self.traces.iter().map(|trace| &trace.hash).collect();
         let files: HashSet<_> = self.files.iter().map(|file| &file.key).collect();

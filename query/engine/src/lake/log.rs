@@ -29,7 +29,7 @@ const PARALLEL: usize = 16;
 /// repeated if it finds a newer checkpoint or a gap in the commits.
 const MAX_ATTEMPTS: u32 = 8;
 
-/// Numbers of commits are below this number.
+/// Each commit's number is below this limit.
 const MAX_NUMBER: u64 = 1 << 60;
 
 /// The content of [`MARK`].
@@ -139,7 +139,8 @@ impl Lake {
     }
 
     /// Reads the commits of the log after the last commit, up to the first gap in their numbers.
-    /// Returns false if there is a gap: commits come or go while this function reads them.
+    /// Also returns true if there is no gap. There can be a gap if other programs add or delete
+    /// commits at the same time.
     async fn list(&self) -> Result<(Vec<Commit>, bool), Failure> {
         let (place, last) = (&self.place, self.last);
         let mut keys = place.list(&Key::from(FOLDER), Some(&key_of(FOLDER, last))).await?;
@@ -221,7 +222,8 @@ impl Lake {
         self.content.files.iter().filter(move |file| file.table == table.name())
     }
 
-    /// Appends a commit after the last commit, unless another writer added one of its traces.
+    /// Appends a commit after the last commit, unless another writer has already added one of the
+    /// commit's traces.
     pub(crate) async fn append(&mut self, commit: &Commit) -> Result<Appended, Failure> {
         loop {
             if commit.traces.iter().any(|trace| self.by_hash.contains_key(&trace.hash)) {
@@ -268,7 +270,7 @@ pub(super) async fn read(place: &Place, key: &Key, what: &str) -> Result<Option<
     content.map(Some)
 }
 
-/// Creates an object whole. Returns false if it exists.
+/// Creates an object, which no reader ever sees incomplete. Returns false if it already exists.
 pub(super) async fn create(
     place: &Place,
     key: &Key,

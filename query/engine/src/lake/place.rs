@@ -60,7 +60,7 @@ impl Place {
                 Arc::new(PrefixStore::new(store, Key::from(prefix)))
             }
         };
-        // An address of our own, so that several lakes can be in one bucket.
+        // Encode the whole name in the address, so that several lakes can be in one bucket.
         let host: String = whole.bytes().map(|byte| format!("{byte:02x}")).collect();
         let url = Url::parse(&format!("{SCHEME}://{host}"));
         let url = url.map_err(|error| Failure::usage(format!("{name}: {error}")))?;
@@ -71,7 +71,8 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// Fails like [`Place::find`], and if the address is not one that it makes.
+    /// Returns the errors of [`Place::find`], and an error if the address is not one that `find`
+    /// makes.
     pub(super) fn of_url(url: &Url) -> Result<Self, Failure> {
         let digits = url.host_str().unwrap_or_default().as_bytes();
         let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();

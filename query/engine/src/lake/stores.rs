@@ -1,5 +1,6 @@
 //! Finds the storage of a lake by its address. The address contains the lake's name, so a program
-//! on another machine finds the same storage, with the keys in its own environment.
+//! on another machine finds the same storage. That program takes the access keys from its own
+//! environment.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +15,7 @@ use super::place::{Place, SCHEME};
 /// Maximum number of lakes whose storage is kept. Each has its own connections.
 const MAX_LAKES: usize = 64;
 
-/// The storage of lakes, and of all other addresses that the engine knows.
+/// Finds the storage for the address of a lake, and for any other address that the engine knows.
 #[derive(Debug, Default)]
 pub struct Stores {
     lakes: Mutex<HashMap<Url, Arc<dyn ObjectStore>>>,

@@ -91,10 +91,10 @@ struct Scan {
 /// The form in which the engine reads texts that repeat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Words {
-    /// Numbers of words in a dictionary.
+    /// Numbers that refer to words in a dictionary.
     Numbered,
-    /// Texts. The machines of a cluster send numbered words to each other as texts, but expect
-    /// numbers.
+    /// Texts, for plans of a cluster. Its machines convert numbered words to texts when they send
+    /// them, but the plan of the receiver would still expect numbers.
     Plain,
 }
 
@@ -119,7 +119,7 @@ pub fn encode_table(table: &dyn TableProvider) -> Option<Vec<u8>> {
     serde_json::to_vec(&table.scan).ok()
 }
 
-/// Returns the table of a lake that [`encode_table`] made into bytes, with its columns.
+/// Creates a table of a lake from the bytes that [`encode_table`] returned, and from its columns.
 ///
 /// # Errors
 ///

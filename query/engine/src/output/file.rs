@@ -1,5 +1,5 @@
-//! An output file that appears when it is complete. For pipes and devices, the program writes to
-//! them directly.
+//! An output file that appears when it is complete. The program writes to pipes and devices
+//! directly.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,8 +10,8 @@ use tracewell::text::shown_path;
 
 use crate::failure::Failure;
 
-/// A file under a temporary name in the folder of its final name. It is removed if it is dropped
-/// without `commit`.
+/// An output file. Unless it is a pipe or a device, it has a temporary name in its folder until
+/// `commit`, and is removed if it is dropped without `commit`.
 pub(crate) struct OutputFile {
     path: PathBuf,
     replaces: bool,

@@ -112,7 +112,7 @@ impl Output {
     }
 }
 
-/// Error of writing rows.
+/// Error for rows that cannot be written.
 #[derive(Debug)]
 enum WriteError {
     Io(std::io::Error),

@@ -13,7 +13,7 @@ pub struct Server {
 
 impl Server {
     /// Starts the server and makes a bucket. If the server is not installed, the test fails in CI.
-    /// Elsewhere, it returns `None` and reports that the test is skipped.
+    /// Elsewhere, this function returns `None` and reports that the test is skipped.
     pub fn start() -> Option<Self> {
         let server = Self::try_start();
         if server.is_none() {
@@ -59,7 +59,8 @@ impl Server {
         variables.into_iter().chain([endpoint]).collect()
     }
 
-    /// Returns a program that finds the server, in the root of the repository.
+    /// Returns a command that runs a program in the root of the repository, with the variables that
+    /// let it find the server.
     pub fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));

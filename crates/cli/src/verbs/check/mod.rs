@@ -68,7 +68,7 @@ pub(crate) struct Check {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// The rules from the configuration file and the traces, if RULES is omitted.
+    /// If RULES is omitted: the rules file that tracewell.toml names, and the traces.
     #[arg(skip)]
     configured: OnceCell<(PathBuf, Vec<PathBuf>)>,
 
@@ -135,7 +135,8 @@ enum OutputForm {
 }
 
 /// The message if no rule was decided.
-const NOTHING_DECIDED: &str = "none of the rules was decided: the traces lack what the rules name";
+const NOTHING_DECIDED: &str =
+    "none of the rules was decided: the traces do not contain what the rules name";
 
 /// The kinds of verdicts that occurred in a command. A field is true if its kind occurred.
 #[derive(Debug, Default)]
@@ -193,7 +194,7 @@ impl Check {
                 "check needs rules and a trace: name a rules file before the trace, or set 'rules' in \
                  tracewell.toml",
             )),
-            // The error for the rules file then says that it is not text.
+            // The first argument is then the rules file. Reading it fails, because it is not text.
             None => Ok(()),
         }
     }
@@ -259,7 +260,7 @@ impl Check {
             // Nothing was tested, so the status must not report success.
             Outcome::Done if tally.decided_nothing() => {
                 let is_text = !(is_json || self.quiet || self.format == OutputForm::Github);
-                // The text ends with this result.
+                // In text form, the summary of each trace has already reported this.
                 match is_text {
                     true => Outcome::Wrong,
                     false => Failure::wrong(NOTHING_DECIDED).report(),
@@ -380,8 +381,8 @@ impl Check {
         selection: Selection,
         out: &mut dyn Write,
     ) -> Result<Trace, Failure> {
-        // Read all events and contexts, not only the selected ones: the written rules repeat the
-        // selection, and the whole trace must pass them.
+        // Read all events and contexts. The written rules select events with `only`, so the whole
+        // trace must pass them.
         let Selection { events, contexts, .. } = selection.clone();
         input.select(Selection { events: Vec::new(), contexts: Vec::new(), ..selection });
         let name = input.path().file_name().unwrap_or(input.path().as_os_str());
@@ -403,8 +404,8 @@ impl Check {
     }
 }
 
-/// Returns a path relative to the current folder if it is in this folder, otherwise the path
-/// itself. So a rules file has the same name in the results, whether an argument or the
+/// If a path is in the current folder, returns the path relative to this folder. Otherwise returns
+/// the path itself. So a rules file has the same name in the results, whether an argument or the
 /// configuration file specified it.
 fn relative(path: &Path) -> PathBuf {
     let folder = env::current_dir().unwrap_or_default();

@@ -84,7 +84,7 @@ impl<'r, W: Write> FailurePrinter<'r, W> {
         Self { rules, check, measures, out, trace, results, printed: 0, tally }
     }
 
-    /// Sets the figures of the trace, before the end of the trace.
+    /// Sets the figures of the trace. The caller does this before it calls `finish`.
     pub(super) fn set_measures(&mut self, measures: Measures) {
         self.measures = Some(measures);
     }

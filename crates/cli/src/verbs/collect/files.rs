@@ -122,7 +122,7 @@ impl Place {
         }
     }
 
-    /// Finishes after collecting. If a source was opened but sent no data, its files are
+    /// Finishes the files after collecting. If a source was opened but sent no data, its files are
     /// empty. If it could not be opened, existing files stay as they are.
     pub(super) fn settle(&self, collected: &Collected) -> Outcome {
         if self.is_open && collected.unreadable.is_none() && collected.unwritable.is_none() {
@@ -148,8 +148,9 @@ impl Place {
     }
 }
 
-/// The file that stores the bytes. It is renamed to its final path at the first write or flush; the
-/// collector flushes after any event, such as a connection.
+/// The file that stores the bytes. The file is renamed to its final path at the first write or
+/// flush. The collector flushes after each batch, even if the batch contains only the mark of a
+/// connection.
 struct Bytes {
     file: File,
     place: Place,

@@ -48,7 +48,7 @@ fn lines(
     } else {
         let width = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
         let head = |(name, source): (&String, &Progress)| {
-            // As wide as the longest state, so that the counts are aligned.
+            // The column is as wide as the longest state, so that the counts are aligned.
             format!("{}  {:9}", padded(name, width), state(source.link))
         };
         (names.iter().zip(sources).map(head).collect(), sources.to_vec())

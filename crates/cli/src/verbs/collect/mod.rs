@@ -126,7 +126,7 @@ struct UntilArgs {
     #[arg(long, value_name = "N")]
     bytes: Option<u64>,
 
-    /// Stop after N packets of S.Ha.R.K.'s tracer with different numbers
+    /// Stop after N packets of S.Ha.R.K.'s tracer, not counting duplicates
     #[arg(long, value_name = "N")]
     packets: Option<u64>,
 
@@ -238,7 +238,7 @@ impl Collect {
         let is_folder = |source: &Source| matches!(source, Source::File(path) if path.is_dir());
         let Some(folder) = sources.iter().find(|source| is_folder(source)) else { return Ok(None) };
         let Source::File(path) = folder else { return Ok(None) };
-        // Opening any other folder as a file fails with a message of its own.
+        // `None` means that the path is no longer a folder.
         let Some(growing) = following::folder(path, settings)? else { return Ok(None) };
         let refused = |message| Err(Failure::usage(format!("--file {folder}: {message}")));
         if sources.len() > 1 {
@@ -369,8 +369,9 @@ impl Collect {
     }
 }
 
-/// Checks the options of the format before any source is opened. If the user names a format, this
-/// format must have the options, otherwise at least one format must have them.
+/// Checks the options of the format before any source is opened. Each option must belong to the
+/// format that the user names. If the user names no format, each option must belong to at least one
+/// format.
 fn check_options(settings: &Settings) -> Result<(), Failure> {
     if let Some(name) = &settings.format {
         let format = format::by_name(name)
@@ -392,7 +393,7 @@ fn check_options(settings: &Settings) -> Result<(), Failure> {
 }
 
 impl UntilArgs {
-    /// Returns true if the user set an end.
+    /// Returns true if the user gave any of these options.
     fn is_any(&self) -> bool {
         let Self { seconds, bytes, packets, idle, once } = self;
         let numbers = bytes.is_some() || packets.is_some();

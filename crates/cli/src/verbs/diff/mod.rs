@@ -50,8 +50,8 @@ pub(crate) struct Diff {
     #[arg(long)]
     json: bool,
 
-    /// Also write the differences to this file, as JUnit XML: those that --fail-on names are failed
-    /// tests
+    /// Also write the differences to this file, as JUnit XML; differences that meet --fail-on
+    /// become failed tests
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 
@@ -90,8 +90,8 @@ impl Diff {
             .then(|| compare::compare(&old.runs, &new.runs));
         if let Some(path) = &self.junit {
             let mut suites = junit::suites((&old, &new), comparison.as_ref(), &self.fail_on);
-            // Damage within a readable file is no failure of the file, so it gets a case of its
-            // own.
+            // A damaged trace that could be read is not among the failures, so the damage gets a
+            // test case of its own.
             if outcome == Outcome::Damaged && old.failures.is_empty() && new.failures.is_empty() {
                 suites.iter_mut().for_each(junit::add_damage);
             }

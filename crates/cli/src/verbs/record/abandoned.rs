@@ -33,7 +33,7 @@ pub(super) fn remove_abandoned(target: &Path) {
         }
         let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
         if is_empty || !has_events(&path) {
-            // Does not report an error, because the file does not affect the new recording.
+            // Ignore an error, because this file does not affect the new recording.
             let _ = fs::remove_file(&path);
         } else {
             note!("{}: a `tracewell record` that was killed left these events", shown_path(&path));

@@ -11,8 +11,8 @@
 //! | `signals` | forwards signals to the program |
 //!
 //! A program finds Tracewell's stream with `Stream::from_environment` (in C
-//! `tw_stream_from_environment`). Both processes map the stream's memory, so committed events
-//! survive however the program ends.
+//! `tw_stream_from_environment`). The program and `record` both map the stream's memory, so
+//! committed events survive, however the program ends.
 
 mod abandoned;
 mod ending;
@@ -119,8 +119,8 @@ impl Record {
         let mut passed = Passed::new().map_err(|error| Failure::io(&self.output, &error))?;
         let mut trace = PosixTrace::begin(process, draft)?;
         let mut failures = Failures::default();
-        // The rename would replace no earlier recording, so rename the log now. Other programs can
-        // then read it while it grows.
+        // If there is no earlier recording, rename the log now, so that other programs can read it
+        // while it grows.
         if !trace.draft.replaces() {
             failures.note(trace.draft.commit_or_keep());
         }
@@ -162,7 +162,7 @@ impl Record {
         // pipe.
         let inputs = Inputs::of(self.executable());
         let (output, log) = Draft::create(&self.output, &inputs, Ending::Handled)?;
-        // If this file cannot be created, only events of posix_trace_event are lost.
+        // If the file `beside` cannot be created, only events of posix_trace_event are lost.
         let beside = output.target().with_added_extension("posix");
         remove_abandoned(output.target());
         remove_abandoned(&beside);
@@ -170,8 +170,8 @@ impl Record {
         let beside = beside.map_err(Failure::report).ok();
         let at_program = |error: &io::Error| Failure::io(self.name(), error);
         let passed = Passed::new().map_err(|error| at_program(&error))?;
-        // The process waits before it executes the program, so that the streams exist before its
-        // first event.
+        // The new process waits before it executes the program, so that the streams exist before
+        // the program's first event.
         let held = self.start(file.path())?;
         let begin =
             |beside| PosixTrace::begin(held.process(), beside).map_err(Failure::report).ok();
@@ -191,7 +191,7 @@ impl Record {
         let shows = live::shows_beside_program(self.progress);
         let status =
             progress::during(shows, |elapsed| vec![line.at(elapsed)], || passed.wait(child));
-        // The log's end block then states that the recording has ended.
+        // Stop the stream first. The log's end block then states that the recording has ended.
         stream.stop();
         let end = status.as_ref().ok().map(|status| ending::of_program(process, *status));
         let saved = flusher.and_then(|flusher| flusher.stop_after(end).map_err(io::Error::other));

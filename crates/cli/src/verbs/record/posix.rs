@@ -23,7 +23,7 @@ const MAX_DATA: usize = 65_536;
 /// A stream and its log, controlled by this process.
 pub(super) struct PosixTrace {
     controller: Controller,
-    /// The log as a file.
+    /// The current path and the final path of the log.
     pub(super) draft: Draft,
     /// The open log. The open file stays valid when the file is renamed.
     log: File,
@@ -76,7 +76,7 @@ impl PosixTrace {
         note!("until the program ends, events of posix_trace_event are in {path}");
     }
 
-    /// Returns the number of events of programs that were stored in the log.
+    /// Returns the number of program events in the log.
     pub(super) fn events(&self) -> u64 {
         self.controller.logged_events()
     }
@@ -110,7 +110,7 @@ impl PosixTrace {
         std::mem::replace(&mut self.length, length) < length
     }
 
-    /// Returns true if the log contains events of a program, or if it cannot be read again.
+    /// Returns true if the log contains events of a program, or if the log cannot be read.
     pub(super) fn has_events(&self) -> bool {
         has_events(self.draft.path())
     }
@@ -132,7 +132,7 @@ struct Seen(bool);
 
 impl Sink for Seen {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        // In logs of POSIX streams, lower ids are events of the stream itself.
+        // In logs of POSIX streams, ids below `UNNAMED` belong to events of the stream itself.
         let first = if trace.format == FORMAT.name { UNNAMED } else { 0 };
         self.0 = batch.columns.id.iter().any(|id| *id >= first);
         if self.0 { Flow::Break(Stop::Complete) } else { Flow::Continue(()) }

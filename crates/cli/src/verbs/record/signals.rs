@@ -10,7 +10,7 @@ use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// The terminating signals, which this process handles so that they do not end it.
+/// The signals that usually end a process. This process handles them, so they do not end it.
 pub(super) struct Passed {
     signals: Signals,
 }

@@ -1,13 +1,15 @@
 //! The summaries of large traces, in the user's folder for caches. A server that finds the summary
 //! of its trace does not read the trace.
 //!
-//! A summary belongs to one state of its files: their paths, sizes and times of change, the
-//! options, and the program that made it. Each trace has one file, whose name depends on the paths
-//! and options. Summaries that are damaged or belong to another state are replaced.
+//! A summary belongs to one state, which consists of the paths, sizes and modification times of its
+//! files, the options, and the program that made the summary. Each trace has one file, whose name
+//! depends on the paths and options. Summaries that are damaged or belong to another state are
+//! replaced.
 //!
-//! Programs write to a file of their own and rename it, so that several can use the cache at the
-//! same time. A program writes most of the file while it reads the trace, so that the summary does
-//! not need much memory. If the cache fails, the server continues without it.
+//! Each program writes a file of its own and renames this file at the end, so that several programs
+//! can use the cache at the same time. A program writes most of the file while it reads the trace,
+//! so that the summary does not need much memory. If the cache fails, the server continues without
+//! it.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -51,8 +53,8 @@ pub(super) struct Key {
 
 impl Key {
     /// Returns the key for files that are read with these options. The first `traces` files are the
-    /// trace. Returns `None` if one of these is not a regular file, or if the state of any file is
-    /// unknown.
+    /// trace. Returns `None` if a file of the trace is not a regular file, or if the state of any
+    /// file is unknown.
     pub(super) fn new(files: &[PathBuf], traces: usize, options: &Value) -> Option<Self> {
         let state = |(index, path): (usize, &PathBuf)| {
             let path_text = fs::canonicalize(path).ok()?.into_os_string().into_string().ok()?;
@@ -120,14 +122,15 @@ impl Cache {
         Some((description(&found)?["facts"].take(), page))
     }
 
-    /// Removes the page for a key, because it is damaged. Ignores errors: storing the page replaces
-    /// the file.
+    /// Removes the summary for a key. Ignores errors, because the next summary for this key
+    /// replaces the file.
     pub(super) fn remove(&self, key: &Key) {
         let _ = fs::remove_file(self.file(key));
     }
 
-    /// Stores a page with facts about it. Then removes the oldest summaries until the others fit
-    /// into the cache. `draft` is the file that the page uses, or can use.
+    /// Stores a page with facts about it. Then removes the least recently used summaries until the
+    /// rest fit into the cache. `draft` must be the file that the page uses. If the page uses no
+    /// file, this function writes the page to `draft`.
     ///
     /// # Errors
     /// Returns the error of the file system.
@@ -304,7 +307,7 @@ mod tests {
     #[test]
     fn the_oldest_summaries_are_removed_if_there_are_too_many() {
         let page = page();
-        // A file also has a description of less than 1000 bytes.
+        // A file in the cache also contains a description of less than 1000 bytes.
         let stored = tempfile::tempfile().unwrap();
         assert!(page.store(b"", u64::MAX, || stored.try_clone()).unwrap());
         let (folder, cache) = cache(2 * (stored.metadata().unwrap().len() + 1000));

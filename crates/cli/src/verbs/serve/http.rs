@@ -185,8 +185,8 @@ fn left(end: Instant) -> io::Result<Duration> {
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
-/// Reads the head of a request. If there is no valid request, returns `None` if the client closed
-/// the connection, otherwise the response that refuses the request.
+/// Reads the head of a request. Returns `None` if the connection ends before the head is complete.
+/// For an invalid or slow request, returns the response that refuses it.
 pub(super) fn read(stream: &TcpStream, limits: &Limits) -> Result<Option<Request>, Response> {
     let head = match read_head(stream, limits) {
         Ok(Some(head)) => head,
@@ -281,7 +281,7 @@ pub(super) fn read_body(
 }
 
 fn is_timeout(error: &io::Error) -> bool {
-    // Which of these errors an expired time limit causes depends on the operating system.
+    // An expired time limit causes one of these errors; the operating system determines which.
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
@@ -300,7 +300,7 @@ fn read_head(mut stream: &TcpStream, limits: &Limits) -> io::Result<Option<Vec<u
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        // The mark of the end may have begun in the previous part.
+        // The empty line that ends the head may have begun in the previous part.
         let searched = head.len().saturating_sub(3);
         head.extend_from_slice(&part[..read]);
         if head[searched..].windows(4).any(|bytes| bytes == b"\r\n\r\n") {

@@ -5,11 +5,11 @@
 //! | `server` | accepts connections, and answers each in a thread |
 //! | `http` | reads requests and writes responses, within limits |
 //! | `guard` | decides which requests are answered |
-//! | `routes` | the addresses under the secret, and their answers |
+//! | `routes` | the paths that follow the secret, and their answers |
 //! | `marks` | the file with the marks of the user |
 //! | `query` | the parameters of a request |
 //! | `redirect` | the private file that leads the browser to the address |
-//! | `content` | a trace while the server runs: reads it, and again when it has changed |
+//! | `content` | a trace while the server runs: reads it, and reads it again when it has changed |
 //! | `traces` | the files named on the command line, and how to read them |
 //! | `cache` | the summaries of large traces, in the user's folder for caches |
 //! | `shown` | all shown traces, and their progress |

@@ -182,8 +182,9 @@ impl Routes {
         Ok(Response::new("application/octet-stream", view).of_edition(edition))
     }
 
-    /// Answers with the events of a range, one JSON object per line. `limit` applies to events and
-    /// to losses. If losses are left out, the last line states their number.
+    /// Answers with the events of a range, one JSON object per line. The answer contains at most
+    /// `limit` events and at most `limit` losses. If losses are left out, the last line states
+    /// their number.
     fn events(&self, asked: &Asked<'_>) -> Result<Response, Response> {
         let Asked { query, content, .. } = asked;
         let limit = query.number("limit", EVENTS, MAX_EVENTS)?;
@@ -349,7 +350,7 @@ impl<S: Sink> Sink for FewLosses<S> {
     }
 }
 
-/// Finds the events whose name, label, context or arguments contain a text, in upper or lower case.
+/// Finds the events whose name, label, context or arguments contain a text. Ignores case.
 struct Search {
     text: String,
     limit: usize,

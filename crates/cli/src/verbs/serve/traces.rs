@@ -66,8 +66,8 @@ impl Traces {
         self.files.iter().any(takes)
     }
 
-    /// Returns the key of the trace in the cache. It changes with each file that is read for the
-    /// trace, and with the options.
+    /// Returns the key of the trace in the cache. The key depends on the options and on each file
+    /// that is read for the trace.
     pub(super) fn key(&self) -> Option<Key> {
         let InputArgs { format_in, options, custom_events, names, schema, elf, .. } = &self.args;
         let InputArgs { join, no_config, .. } = &self.args;

@@ -72,7 +72,7 @@ impl Update {
     fn open(&self) -> Result<TemplateFile, Failure> {
         let mut path = self.template.clone();
         let compressed = path.with_added_extension(COMPRESSED);
-        // If the plain file was compressed, it does not exist under its plain name.
+        // If the user has compressed the file, only the name with this extension exists.
         if !path.exists() && compressed.exists() {
             path = compressed;
         }
@@ -95,7 +95,7 @@ impl Update {
         };
         let applied = apply(templates, &records, self.force);
         for change in &applied.changes {
-            // Report refused changes even without `-v`, because the user requested them.
+            // Report a refused change even without `-v`, because the user expects it to be made.
             if self.verbose || !change.is_done() {
                 note!("{}: {change}", templates.name);
             }
@@ -108,9 +108,9 @@ impl Update {
             };
             let undo = with_suffix(&path.with_extension(""), ".undo");
             Inputs::of([&file.name, path]).refuse(&undo)?;
-            // Write the undo file first. If the second step fails, the undo file describes a change
-            // that was not made, which is harmless. If the order were reversed, a change without an
-            // undo file could remain.
+            // Write the undo file first. If the templates cannot be written afterwards, the undo
+            // file describes a change that was not made, which is harmless. In the reverse order, a
+            // change without an undo file could remain.
             store::replace(&undo, applied.undo.as_bytes(), &mut |_, step| written(&undo, step))
                 .map_err(store_failure)?;
             file.replace(applied.text.as_bytes(), &mut |_, step| written(&file.name, step))

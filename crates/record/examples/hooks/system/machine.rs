@@ -40,8 +40,8 @@ pub(super) struct Thread {
     pub(super) env: Env,
 }
 
-/// Memory of the base trace and of the two CPUs, two buffers each. The CPU buffers are small, so
-/// the daemon must run often.
+/// Memory of the base trace and of each CPU's trace. Each trace divides its memory into two
+/// buffers. The CPU buffers are small, so the daemon must run often.
 pub(super) struct Memory {
     base: [u8; 2048],
     cpus: [[u8; 2048]; 2],

@@ -1,8 +1,8 @@
 //! The script: a shell starts a 32-bit program that reads records, and a 64-bit program that
 //! sorts them with two threads on two CPUs.
 //!
-//! While the second worker spills, the trace daemon does not run for a while. Both buffers
-//! of its CPU become full and entries are missed; a hook 006 counts them.
+//! While the second worker spills, the trace daemon does not run for a while. Both buffers of the
+//! second worker's CPU become full, and entries are missed. A hook 006 counts these entries.
 
 use tracewell_wire::aix::Env;
 

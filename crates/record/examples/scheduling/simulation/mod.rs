@@ -1,7 +1,7 @@
 //! A small system that follows ThreadX's rules, and the trace that its kernel records.
 //!
 //! `application` defines the objects and the steps of each thread. `kernel` schedules the threads
-//! and records its decisions. `services` are the calls that threads and interrupts make.
+//! and records its decisions. `services` contains the calls that threads and interrupts make.
 
 mod application;
 mod kernel;

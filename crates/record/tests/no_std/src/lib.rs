@@ -1,7 +1,7 @@
 //! A target that records without the standard library and without an allocator.
 //!
-//! If the recorder used `std`, there would be two panic handlers. If it used `alloc`, there would
-//! be no allocator. In both cases the build fails.
+//! If the recorder used `std`, there would be two panic handlers. If it used `alloc`, an allocator
+//! would be missing. In both cases the build fails.
 #![no_std]
 
 use tracewell_record::aix::{self, Machine};

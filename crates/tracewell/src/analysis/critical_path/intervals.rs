@@ -68,7 +68,7 @@ pub(super) fn find(
                 trace.contexts.get(id).is_some_and(|context| is_meant(name, context))
             };
             let of_task = all.iter().filter(|interval| is_meant(interval.context));
-            // The end decides, so each interval belongs to exactly one range.
+            // An interval belongs to the range in which it ends, so it belongs to only one range.
             let of_task = of_task.filter(|interval| range.contains(&interval.until.ticks));
             // Responses rank before waits. Of equally long intervals, the earliest is chosen.
             let found = of_task

@@ -50,11 +50,11 @@ pub struct CriticalPath {
     pub context: ContextId,
     /// The kind of the explained time.
     pub kind: Explained,
-    /// The event at which it began.
+    /// The event at which the response or wait began.
     pub from: Position,
-    /// The event at which it ended.
+    /// The event at which the response or wait ended.
     pub until: Position,
-    /// Its parts in order of time, without gaps.
+    /// The parts of the response or wait, in order of time, without gaps.
     pub parts: Vec<Part>,
     /// Number of parts beyond [`MAX_PARTS`], and their ticks.
     pub more: (u64, u64),
@@ -83,9 +83,9 @@ pub enum Explained {
 /// A part of an explained time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// The event at which it began.
+    /// The event at which the part began.
     pub from: Position,
-    /// Ticks of its end.
+    /// The tick at which the part ended.
     pub until: u64,
     /// The contexts that wait for each other, beginning with the explained task; empty if the task
     /// itself does not wait.
@@ -97,7 +97,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Returns its length in ticks.
+    /// Returns the length of the part in ticks.
     pub fn ticks(&self) -> u64 {
         self.until.saturating_sub(self.from.ticks)
     }
@@ -140,7 +140,7 @@ pub enum Activity {
 #[derive(Debug)]
 pub struct Explainer {
     builder: TrackBuilder,
-    /// The range in which the longest time must end.
+    /// The range, in ticks, in which the longest response or wait must end.
     from: u64,
     until: Option<u64>,
 }
@@ -153,8 +153,8 @@ impl Default for Explainer {
 }
 
 impl Explainer {
-    /// Begins a range at a tick: the longest time is searched only among the times that end in the
-    /// range.
+    /// Begins a range at a tick. A question about the longest response or wait considers only those
+    /// that end in the range.
     pub fn begin(&mut self, from: u64) {
         self.from = from;
     }
@@ -164,7 +164,7 @@ impl Explainer {
         self.until = until;
     }
 
-    /// Returns the explanation. `trace` is the trace after the last event.
+    /// Returns the explanation. Call this after the last event of `trace`.
     ///
     /// # Errors
     /// Returns an error if the trace does not show which context is running, or does not contain

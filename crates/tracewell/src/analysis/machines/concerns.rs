@@ -9,9 +9,9 @@ use crate::model::{Meaning, OfSchema};
 /// Maximum number of events that are checked together.
 pub(super) const BLOCK: usize = u64::BITS as usize;
 
-/// The events of a block that an analysis needs. Most ids concern no analysis, so all events of a
-/// block are checked before the first one is handled. A branch for each event would often be
-/// mispredicted.
+/// The events of a block that an analysis needs, with one bit for each event. All bits are computed
+/// before the first event is handled. A loop that checks and handles one event at a time would have
+/// branches that are often mispredicted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted(u64);
 
@@ -42,14 +42,14 @@ pub(super) enum Way {
 }
 
 impl Wanted {
-    /// Returns the needed events of a block. `ids` are the ids of its events.
+    /// Returns the needed events of a block. `ids` are the ids of all events in the block.
     #[inline(always)]
     pub(super) fn of(ids: &[u32], all_concerns: &mut OfSchema<'_, Concerns>) -> Self {
         Self::with(ids, |id| all_concerns.get(id, Concerns::of).way != Way::Skip)
     }
 
-    /// Returns the events of a block for whose id `is_wanted` returns true. `ids` are the ids of
-    /// its events.
+    /// Returns the events of a block whose ids are wanted. `ids` are the ids of all events in the
+    /// block, and `is_wanted` returns true for a wanted id.
     #[inline(always)]
     pub(super) fn with(ids: &[u32], mut is_wanted: impl FnMut(u32) -> bool) -> Self {
         let bits = ids.iter().enumerate().map(|(row, id)| u64::from(is_wanted(*id)) << row);

@@ -10,8 +10,8 @@
 //! If the events of a system name the receivers of messages, `sequence` uses these receivers
 //! instead of kernel objects.
 //!
-//! Event flags are not followed, because setting them can wake several threads and no event shows
-//! which.
+//! Event flags are not followed, because setting them can wake several threads, and no event shows
+//! which threads it woke.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -31,12 +31,13 @@ const MAX_LEFT: usize = 4096;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
     objects: Objects,
-    /// The index of the object for which each thread waits, and the number of threads that wait.
+    /// For each thread, the index of the object for which it waits. `waiting` is the number of
+    /// threads that wait.
     waits: Vec<Option<usize>>,
     waiting: usize,
 }
 
-/// All objects that passed an item.
+/// The objects through which threads exchanged items.
 #[derive(Clone, Debug, Default)]
 struct Objects {
     list: Vec<Passing>,
@@ -55,7 +56,7 @@ struct Passing {
 /// An event that puts or takes an item.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchanged {
-    /// The object that passes the item.
+    /// The object into which the event puts the item, or from which the event takes it.
     pub(super) object: Named,
     /// The number of items in the object before the event, if the event contains it.
     pub(super) used: Option<u64>,
@@ -64,7 +65,7 @@ pub(super) struct Exchanged {
 }
 
 impl Exchanged {
-    /// Returns an event that exchanges an item, or `None` if it names no object.
+    /// Returns an event that exchanges an item, or `None` if the event names no object.
     pub(super) fn of(sight: &Sight<'_>) -> Option<Self> {
         let used = sight.number(sight.details().used);
         Some(Self { object: sight.object()?, used, context: sight.event.row.context })
@@ -74,7 +75,7 @@ impl Exchanged {
 /// The action of an event on an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Act {
-    /// Adds an item; if `first` is true, in front of all others.
+    /// Adds an item at the end or, if `first` is true, at the front.
     Put { first: bool },
     /// Takes an item or waits for an item.
     Take,
@@ -114,8 +115,8 @@ pub(super) fn tells_messages(schema: &Schema) -> bool {
 }
 
 impl Exchange {
-    /// Handles the put operation that has this index in the sequence. Returns the thread that waits
-    /// for the item.
+    /// Handles a put operation. `place` is the operation's index in the sequence. If a thread is
+    /// waiting for the item, returns this thread.
     pub(super) fn put(
         &mut self,
         event: &Exchanged,

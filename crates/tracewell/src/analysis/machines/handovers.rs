@@ -19,7 +19,8 @@ const MAX_PUTS: usize = 1 << 20;
 struct EventFacts {
     meaning: Option<Meaning>,
     act: Option<Act>,
-    /// The object, and the argument with its number of items.
+    /// The argument that names the object, and the argument that contains the number of items in
+    /// the object.
     object: Option<Role>,
     used: Option<usize>,
 }
@@ -66,14 +67,14 @@ impl Handovers {
         let mut table = std::mem::take(&mut self.facts);
         let mut facts = table.of_schema(&trace.schema);
         let arguments = Arguments::new(trace, batch);
-        // The first row that may still show that a thread no longer waits.
+        // The first row that was not passed to `recorded` yet.
         let mut unseen = 0;
         for (block, ids) in batch.columns.id.chunks(BLOCK).enumerate() {
             for row in Wanted::with(ids, |id| facts.get(id, EventFacts::of).act.is_some()) {
                 let EventFacts { act, object, used, .. } = *facts.get(ids[row], EventFacts::of);
                 let row = block * BLOCK + row;
-                // Pass on these events first, because any event of a thread shows that the thread
-                // no longer waits.
+                // Call `recorded` first, because the events up to this one can show that threads no
+                // longer wait.
                 self.recorded(batch, unseen..row + 1, &mut facts);
                 unseen = row + 1;
                 let columns = batch.columns;
@@ -98,7 +99,8 @@ impl Handovers {
         self.facts = table;
     }
 
-    /// Handles the events in a range of rows, which show that their threads no longer wait.
+    /// Handles the events in a range of rows. Each event shows that its thread no longer waits,
+    /// unless the event means that the thread blocks.
     #[inline(always)]
     fn recorded(
         &mut self,

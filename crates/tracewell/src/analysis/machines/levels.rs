@@ -25,12 +25,12 @@ pub struct Level {
     pub owner: Option<Named>,
     /// Maximum number of items.
     pub capacity: Option<u64>,
-    /// Items added: messages sent, blocks released.
+    /// Number of items added: messages sent, blocks released.
     pub put: u64,
-    /// Items removed: messages received, blocks allocated. Receives that are still waiting do not
-    /// count.
+    /// Number of items removed: messages received, blocks allocated. Receives that are still
+    /// waiting do not count.
     pub taken: u64,
-    /// Messages that were refused.
+    /// Number of messages that were refused.
     pub refused: u64,
     /// True if `samples` are numbers of free items, because the capacity is unknown.
     pub counts_free: bool,
@@ -64,8 +64,9 @@ const MAX_SAMPLES: usize = 1 << 20;
 pub(super) struct Effect {
     object: Role,
     change: Change,
-    /// True if the event adds an item, removes an item, or reports that an item was refused. If a
-    /// receive shows the level before it, `takes` is false and [`Level::serve`] counts the receive.
+    /// True if the event adds an item (`puts`), removes an item (`takes`), or reports that an item
+    /// was refused (`refuses`). If the event of a receive contains the level before the call,
+    /// `takes` is false, and [`Level::serve`] counts the receive.
     puts: bool,
     takes: bool,
     refuses: bool,
@@ -252,7 +253,7 @@ impl Levels {
     /// Begins a range at `from`: forgets the figures and keeps the levels.
     pub(super) fn restart(&mut self, from: u64) {
         for level in self.rows.list_mut() {
-            // Count a message that a waiting receive took. It was taken before the range.
+            // Count the message that a waiting receive may have taken before the range.
             level.end();
             (level.put, level.taken, level.refused) = (0, 0, 0);
             (level.most, level.least, level.least_free) = (level.last, level.last, None);
@@ -416,7 +417,7 @@ mod tests {
     use super::*;
     use crate::format::threadx;
 
-    /// A send that leaves the level as it was went to a waiting receive.
+    /// If a send does not change the level, a waiting receive took the message.
     #[test]
     fn a_message_is_taken_only_if_a_receive_is_there() {
         let schema = threadx::schema();

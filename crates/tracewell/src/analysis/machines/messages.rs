@@ -1,9 +1,9 @@
 //! Follows messages between machines: each is posted, taken from the queue, dispatched and
 //! processed.
 //!
-//! A message is identified by receiver and signal, and a get takes the oldest pending message with
-//! this signal. Messages posted to the front are taken first. If the trace does not show the post
-//! of a message, the time of the post is unknown.
+//! A message is identified by its receiver and its signal. A get takes the oldest pending message
+//! that has the same receiver and signal. Messages posted to the front are taken first. If the
+//! trace does not show the post of a message, the time of the post is unknown.
 
 use std::collections::HashMap;
 
@@ -128,7 +128,7 @@ impl Messages {
                 self.begin(sight, moments, |message, ticks| message.dispatched = Some(ticks))
             }
             Meaning::Complete | Meaning::Unhandled => self.end(sight),
-            // All other events of a receiver belong to the message that it is processing.
+            // All other events of a receiver belong to the message that the receiver is processing.
             _ => self.steps.get(&sight.subject()?.key).map(|open| open.message),
         }
     }

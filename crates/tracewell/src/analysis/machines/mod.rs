@@ -2,8 +2,8 @@
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `concerns` | the analyses that an event id concerns |
-//! | `named_rows` | rows of the things that events name |
+//! | `concerns` | the analyses that need the events of an id |
+//! | `named_rows` | one row for each machine, queue, pool or timer |
 //! | `messages` | messages and their latencies |
 //! | `states` | states, times in states |
 //! | `transitions` | the different transitions of a machine |
@@ -90,8 +90,8 @@ pub struct Machines<M = ()> {
     states: States,
     levels: Levels,
     timers: Timers,
-    /// The last event before the current batch, or the latest event of the batch at which the
-    /// system started.
+    /// The event of the latest system start in the current batch. If there was none, this is the
+    /// last event of the previous batch.
     last: Position,
     /// The tick after the range of the figures; `None` for the end of the trace.
     end: Option<u64>,
@@ -102,12 +102,13 @@ pub struct Machines<M = ()> {
 pub struct Figures {
     /// State machines, in the order in which the trace first names them.
     pub machines: Vec<Machine>,
-    /// Number of transitions without a row, because there are too many different ones.
+    /// Number of transitions that were not stored because there were too many different
+    /// transitions.
     pub more_transitions: u64,
     /// Messages per sender, receiver and signal, in the order of the first message.
     pub flows: Vec<MessageFlow>,
-    /// The first messages, in the order of their posts. If the post of a message is unknown, the
-    /// place of the message is that of the event that took it.
+    /// The first messages, in the order of their posts. A message whose post is unknown is listed
+    /// at the place of the event that took it.
     pub messages: Vec<Message>,
     /// Number of further messages.
     pub more_messages: u64,

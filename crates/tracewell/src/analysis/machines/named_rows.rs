@@ -15,7 +15,7 @@ pub(super) struct NamedRows<T> {
     rows: Rows<Named, T>,
     /// Indices of rows by key. They are valid as long as no key has been renamed.
     slots: KeySlots<u64, Option<usize>>,
-    /// For each row, the span that contains the latest mention of the row's thing.
+    /// For each row, the span in which the trace last mentioned the thing.
     spans: Vec<NameSpan>,
 }
 
@@ -25,8 +25,8 @@ struct NameSpan {
     is_named: bool,
     from: u64,
     until: u64,
-    /// The span is valid only for objects of this kind, and as long as `Objects::changes` returns
-    /// this value.
+    /// The span is valid only for objects of this kind, and only while `Objects::changes` returns
+    /// `changes`.
     kind: Option<u32>,
     changes: u64,
 }
@@ -59,10 +59,10 @@ impl<T> Default for NamedRows<T> {
 }
 
 impl<T> NamedRows<T> {
-    /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row. In a
-    /// row, `name` returns the field that identifies the thing. If the thing has a name when the
-    /// event occurs, this function stores the event's time in that field, so look-ups find the name
-    /// that the thing had then.
+    /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row.
+    /// `name` returns the field of a row that identifies the thing. If the thing has a name at the
+    /// time of the event, the field gets this time. A later look-up then finds the name at this
+    /// time.
     #[inline(always)]
     pub(super) fn get(
         &mut self,

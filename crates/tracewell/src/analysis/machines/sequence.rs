@@ -32,7 +32,8 @@ pub enum Happening {
         /// The machine or thread that received the message, or a kernel object if no thread took
         /// the item from the object.
         receiver: Named,
-        /// The signal of the message, or the kernel object for an item that threads exchange.
+        /// The signal of the message. If threads exchange an item through a kernel object, this is
+        /// the object.
         signal: Named,
         /// The tick at which the receiver took or dispatched the message; `None` if the trace does
         /// not show it.
@@ -66,7 +67,7 @@ pub enum Happening {
     /// The system started or restarted. Pending messages no longer exist.
     Boot,
     /// Events are missing. The value is the number of missing events, or `None` if it is unknown.
-    /// The value is 0 for a damaged record that another loss counts.
+    /// The value is 0 for a damaged record that another loss already includes.
     Lost(Option<u64>),
 }
 
@@ -207,8 +208,8 @@ impl Sequence {
         })
     }
 
-    /// Handles an event in which a receiver takes its oldest pending message with the event's
-    /// signal.
+    /// Handles an event that takes or dispatches a message. The message is the receiver's oldest
+    /// pending message that has the signal of the event.
     fn taken(&mut self, sight: &Sight<'_>) {
         let (Some(receiver), Some(signal)) = (sight.subject(), sight.value()) else { return };
         if self.steps.len() >= MAX_ROWS {

@@ -97,7 +97,7 @@ impl Default for States {
     }
 }
 
-/// One machine, with the tables of its figures and its step in progress.
+/// A machine: its figures, and its step in progress.
 #[derive(Clone, Debug)]
 struct Run {
     machine: Machine,
@@ -138,7 +138,7 @@ impl States {
         moments: &mut impl MachineMoments,
     ) {
         let Some(name) = sight.subject() else { return };
-        // The completion of a task's job has the same meaning, so count completions only for known
+        // `Complete` can also mean that a task has completed a job, so it counts only for known
         // machines.
         if sight.meaning == Meaning::Complete && !self.runs.has(&name) {
             return;

@@ -139,8 +139,8 @@ impl Timer {
             None => {}
         }
         self.running = self.period.map(|period| period > 0);
-        // A one-shot timer has stopped. If the period is unknown, the timer may be one-shot or
-        // periodic.
+        // A one-shot timer stops when it expires. If the period is unknown, the timer may be
+        // one-shot or periodic.
         if self.running == Some(false) {
             self.since = None;
         }

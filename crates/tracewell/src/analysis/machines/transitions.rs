@@ -102,7 +102,7 @@ impl Transitions {
         self.same_hash.clear();
     }
 
-    /// Returns all transitions, sorted by the time at which each of them ended for the first time.
+    /// Returns all transitions, in the order in which they first ended.
     pub(super) fn finish(self) -> Vec<Transition> {
         self.list
     }

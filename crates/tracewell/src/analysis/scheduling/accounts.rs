@@ -188,8 +188,7 @@ impl Accounts {
             let for_it = behalf.and_then(|by| by.get(&other)).copied().unwrap_or(0);
             let for_it = for_it - moment.behalf.get(&other).copied().unwrap_or(0);
             parts.blocking.charge(for_it);
-            // The task's own execution is not split, because the task also runs for others while
-            // its job is pending.
+            // `own` includes the ticks in which the task ran on behalf of others.
             match ran.saturating_sub(for_it) {
                 _ if other == task => parts.own = ran,
                 0 => {}

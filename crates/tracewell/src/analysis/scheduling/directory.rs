@@ -1,5 +1,4 @@
-//! The contexts of a trace. Finds the kind of a context by its number, and its number by the key in
-//! an event.
+//! Finds a context by the key that an event contains, and returns the kind of a context.
 
 use super::kinds::Kind;
 use crate::analysis::key_slots::KeySlots;

@@ -1,8 +1,8 @@
 //! Measures the execution time of tasks, including execution on behalf of other tasks.
 //!
 //! A task's interval begins when the scheduler's choice takes effect: immediately, or at the end of
-//! the outermost interrupt. It ends when another choice takes effect or an interrupt begins. A task
-//! may run on behalf of another task that waits for something which the running task holds. This
+//! the outermost interrupt. It ends when another choice takes effect or an interrupt begins. If a
+//! task waits for an object, the holder of the object may run on behalf of the waiting task. This
 //! time counts as execution of the running task, and is also added up separately.
 
 use std::collections::HashMap;

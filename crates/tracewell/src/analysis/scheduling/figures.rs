@@ -38,8 +38,8 @@ pub struct Wanted {
     pub jobs: bool,
     /// List each wait for a mutex or a semaphore, up to [`MAX_ROWS`](super::MAX_ROWS).
     pub waits: bool,
-    /// Instead of each wait, list only the waits with priority inversion. The limit still applies
-    /// to all waits.
+    /// Instead of each wait, list only the waits with priority inversion. Waits that are not listed
+    /// still count towards the limit.
     pub only_inverted: bool,
     /// List the used budget of each server over time, and the times at which it was exhausted.
     pub budgets: bool,
@@ -83,7 +83,7 @@ pub struct Task {
     pub preemptions: Option<Preemptions>,
     /// Its requests for mutexes.
     pub locks: Locks,
-    /// Its requests for objects other than mutexes, by type code as in [`Resource::kind`].
+    /// Its requests for objects other than mutexes, for each type code ([`Resource::kind`]).
     pub waits: Vec<(Option<u32>, Locks)>,
     /// The comparison of its timing with the known period and deadline.
     pub timing: Timing,

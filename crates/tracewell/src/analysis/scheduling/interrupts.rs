@@ -210,8 +210,8 @@ impl Brackets {
         add(&mut self.sources[bracket.source].windows, at(since), at(step.ticks));
     }
 
-    /// Returns the beginning of an outermost bracket. If the range begins later, the nanoseconds
-    /// are those of the beginning of the range.
+    /// Returns the beginning of an outermost bracket. If the bracket began before the range,
+    /// `nanoseconds` is the time at which the range begins.
     fn start(&self, trace: &Trace, ticks: u64) -> Instant {
         let start = ticks.max(self.from);
         Instant { ticks, nanoseconds: trace.clock.nanoseconds(start) }

@@ -66,7 +66,7 @@ impl Urgency {
         self.known = true;
     }
 
-    /// Returns true if this is already the known priority of the task.
+    /// Returns true if `priority` is the known priority of the task.
     #[inline(always)]
     pub(super) fn is(&self, task: ContextId, priority: u16) -> bool {
         self.of(task) == Some(priority)
@@ -98,7 +98,7 @@ impl Urgency {
     }
 }
 
-/// Returns a priority in the form in which requests compare it: a smaller number is more urgent.
+/// Converts a priority so that a smaller number is always more urgent.
 #[inline(always)]
 pub(super) fn urgency(trace: &Trace, priority: u16) -> u16 {
     if trace.larger_is_urgent { u16::MAX - priority } else { priority }

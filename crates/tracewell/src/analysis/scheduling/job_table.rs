@@ -202,7 +202,8 @@ mod tests {
         running.choose(OnBehalf { runs: other.into(), of: context.into() });
         let mut accounts = Accounts::default();
         accounts.charge(&running, 5);
-        // The ticks of both tasks, and those of the other one on behalf of this one.
+        // These totals are stored: the execution of `context`, the execution of `other`, and the
+        // execution of `other` on behalf of `context`.
         const TOTALS: usize = 3;
         for (kept, stored) in [(0, TOTALS), (MAX_TOTALS - 1, TOTALS), (MAX_TOTALS, 0)] {
             let mut table = JobTable { kept, ..JobTable::new(1) };

@@ -195,8 +195,8 @@ impl Task {
         mut add: impl FnMut(Measure, u64),
     ) -> Option<Change> {
         if let Some(last) = &mut self.last_release {
-            // The timer and the activation of a job are both recorded. If the scheduler makes no
-            // choice between them, they belong to the same job.
+            // A timer event and an activation release the same job if no choice of the scheduler
+            // occurs between these two events.
             if last.recorded_as != recorded_as && last.choices == choices && !last.seen_twice {
                 last.seen_twice = true;
                 return None;

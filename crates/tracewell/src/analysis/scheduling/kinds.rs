@@ -16,7 +16,7 @@ pub(super) enum Class {
     Wait,
     /// The beginning or the end of an interrupt.
     Interrupt,
-    /// The load of a context.
+    /// A report that a context is running from here on.
     Load,
     /// A choice by the scheduler; it can also make its subject ready or not ready.
     Choice,

@@ -68,18 +68,18 @@ pub(super) struct Requests {
     /// True if only waits with priority inversion are listed.
     only_inverted: bool,
     distributions: Distributions<Subject>,
-    /// True if the distributions of objects are also collected for each task.
+    /// True if waiting and holding times are also collected for each pair of a task and an object.
     uses: bool,
 }
 
 impl Requests {
-    /// Also collects the distributions of objects for each task.
+    /// Also collects waiting and holding times for each pair of a task and an object.
     pub(super) fn collect_uses(&mut self) {
         self.uses = true;
     }
 
-    /// Lists the first `most` waits, or, with `only_inverted`, those of them with priority
-    /// inversion.
+    /// Lists the first `most` waits. If `only_inverted` is true, omits waits without priority
+    /// inversion from this list.
     pub(super) fn keep_each(&mut self, most: usize, only_inverted: bool) {
         (self.room, self.only_inverted) = (most, only_inverted);
     }
@@ -103,7 +103,7 @@ impl Requests {
         self.urgency.note(task, priority);
     }
 
-    /// Returns true if this is the known priority of a task.
+    /// Returns true if `priority` is the known priority of a task.
     #[inline(always)]
     pub(super) fn has_priority(&self, task: ContextId, priority: u16) -> bool {
         self.urgency.is(task, priority)
@@ -154,7 +154,7 @@ impl Requests {
         moments: &mut impl Moments,
     ) {
         self.recorded(step, accounts, moments);
-        // A choice that only changed a priority does not show whether the open request is blocked.
+        // A choice after a mere priority change does not show whether the open request is blocked.
         if self.last.at(step.cpu).as_ref().is_some_and(|last| last.outlasts(step)) {
             self.before = None;
             return;
@@ -168,7 +168,7 @@ impl Requests {
         }
     }
 
-    /// Handles a choice of the scheduler. The event is not a request or an unlock at the same time.
+    /// Handles a choice of the scheduler. The event must not also be a request or an unlock.
     #[inline]
     pub(super) fn choose(
         &mut self,
@@ -179,7 +179,7 @@ impl Requests {
     ) {
         self.recorded(step, accounts, moments);
         self.before = None;
-        // A choice that only changed a priority does not show whether the open request is blocked.
+        // A choice after a mere priority change does not show whether the open request is blocked.
         if self.last.at(step.cpu).as_ref().is_some_and(|last| last.outlasts(step)) {
             return;
         }
@@ -351,8 +351,8 @@ impl Requests {
         if !asked.is_mutex {
             return request;
         }
-        // This scheduler names the task that runs on behalf of the waiting task: the owner, or a
-        // task for which the owner itself waits.
+        // A `Schedule` event names the task that runs on behalf of the waiting task: the owner, or
+        // a task for which the owner itself waits.
         if step.meaning == Some(Meaning::Schedule) {
             return Request { owner: step.next, ..request };
         }

@@ -2,7 +2,7 @@
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `step` | the meaning of an event and its participants |
+//! | `step` | the meaning and the participants of an event |
 //! | `execution` | execution time of tasks, including execution on behalf of others |
 //! | `accounts` | the parts of an interval: own execution, blocking, interference, interrupts |
 //! | `interrupts`, `windows` | time in interrupts, and the maximum load in a window |
@@ -17,14 +17,14 @@
 //! | `stacks` | maximum stack depth |
 //! | `filters` | kinds of events that were hidden for some time |
 //! | `servers` | budgets of servers |
-//! | `times` | distributions; measures execution per job and wake-up latency |
+//! | `times` | distributions, wake-up latency, and the execution time of each job |
 //! | `subject` | the tasks, objects, interrupts and marks of the distributions |
 //! | `moments` | passes the changes to consumers such as timelines |
 //! | `sanity` | contradictions in the trace |
-//! | `events`, `follow` | any event in any situation |
+//! | `events`, `follow` | the general path, which handles every event |
 //! | `rows`, `recorders`, `short_ways` | fast paths for most events |
 //! | `gaps` | missing events |
-//! | `figures`, `finish` | the request and the results |
+//! | `figures`, `finish` | the options for figures, and the results |
 //! | `range` | figures of a range of a trace |
 //! | `per` | tables with one row per context or core |
 //!
@@ -168,7 +168,8 @@ pub struct Scheduling<M = ()> {
     calm: bool,
     #[cfg(test)]
     takes_short_ways: bool,
-    /// The recorder of the latest events, if no later event changed what runs.
+    /// The recorder of the latest events; `None` after an event that may have changed the running
+    /// context.
     recorder: Option<Recorder>,
     moments: M,
     /// Number of events in the range of the figures.

@@ -64,7 +64,7 @@ pub trait Moments {
 
     /// Like [`Moments::event`], but without the whole event, which takes time to assemble. Returns
     /// false if the consumer needs the whole event. Then this call has no effect, and
-    /// [`Moments::event`] follows. `argument` returns the argument of the event with an index.
+    /// [`Moments::event`] follows. `argument` returns the event's argument at a given index.
     fn brief(&mut self, _brief: Brief, _argument: impl Fn(usize) -> Option<u64>) -> bool {
         false
     }

@@ -68,8 +68,8 @@ impl Switches {
         self.pass(step);
     }
 
-    /// Handles a choice of the scheduler. The event must not be the end of an interrupt, an
-    /// activation or an unlock.
+    /// Handles a choice of the scheduler. The event must not be an activation, an unlock or the end
+    /// of an interrupt.
     #[inline]
     pub(super) fn choose(
         &mut self,
@@ -106,8 +106,8 @@ impl Switches {
         // If the scheduler chooses the same task again, no task loses the processor.
         let Some(loser) = before.coming().filter(|loser| step.next != Some(*loser)) else { return };
         let preempting = match step.meaning {
-            // The event before a choice is the cause of the choice: the end of an interrupt, an
-            // activation or an unlock.
+            // The event before a choice is the cause of the choice: an activation, an unlock or the
+            // end of an interrupt.
             Some(Meaning::Schedule) => before.in_interrupt() || *self.preempting.at(step.cpu),
             Some(Meaning::Ready | Meaning::SliceExpired) => true,
             _ => false,

@@ -13,8 +13,8 @@ use super::moments::{Brief, Moments, Position};
 use super::rows::Rows;
 use crate::model::{ContextId, ContextKind, Event, Priority, Trace};
 
-/// The context that recorded the latest events. If it is a thread, it is running with this
-/// priority and is not waiting.
+/// The context that recorded the latest events. If it is a thread, it is running with the priority
+/// `priority` and is not waiting.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recorder {
     pub(super) context: ContextId,
@@ -28,7 +28,7 @@ pub(super) struct Recorder {
 impl<M: Moments> Scheduling<M> {
     /// Returns the recorder of an event if the event shows nothing new about this recorder. `run`
     /// is the first row that is still to be counted. If the recorder or its priority changes at
-    /// this row, counts the rows before it and sets `run` to it.
+    /// `row`, counts the events from `run` to the row before `row`, and sets `run` to `row`.
     #[inline(always)]
     pub(super) fn recorder(
         &mut self,

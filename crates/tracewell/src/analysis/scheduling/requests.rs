@@ -1,6 +1,6 @@
-//! The three forms of a request for a mutex or a semaphore. The first is the request as an event
-//! contains it. The second is an open request: no event has shown yet whether it is granted. The
-//! third is a blocked request. `locks` follows requests.
+//! The three forms of a request for a mutex or a semaphore. `Ask` is a request that an event
+//! contains. `Asked` is an open request: no event has shown yet whether it is granted. `Request` is
+//! a blocked request. `locks` follows requests.
 
 use super::accounts::Split;
 use super::inversions::Inverted;
@@ -9,7 +9,7 @@ use super::resources::Number;
 use super::step::Step;
 use crate::model::{ContextId, Meaning};
 
-/// A request as an event contains it.
+/// A request that an event contains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ask {
     pub(super) task: ContextId,
@@ -57,8 +57,9 @@ pub(super) struct Request {
 }
 
 impl Asked {
-    /// Returns true if the scheduler's choice does not show yet whether the request is blocked.
-    /// Such a choice only changes the priority of another task, and the requesting task continues.
+    /// Returns true if the scheduler's choice does not show yet whether the request is blocked. The
+    /// scheduler makes such a choice after a priority change of another task, and the requesting
+    /// task continues.
     #[inline]
     pub(super) fn outlasts(&self, step: &Step) -> bool {
         matches!(step.meaning, Some(Meaning::Blocks | Meaning::Ready))

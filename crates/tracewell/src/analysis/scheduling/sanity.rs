@@ -28,7 +28,7 @@ impl Sanity {
         self.pass(step.ticks, known);
     }
 
-    /// Compares the load of a context with the scheduler's choice.
+    /// Compares a loaded context with the scheduler's choice.
     #[inline]
     pub(super) fn load(&mut self, step: &Step, before: &Running<OnBehalf>) {
         let runs = step.meaning == Some(Meaning::Runs) && !step.of_system;

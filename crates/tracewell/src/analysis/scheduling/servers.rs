@@ -1,7 +1,7 @@
 //! Follows the budgets of servers.
 //!
-//! A server's budget decreases while a task that it serves runs, or while another task runs on that
-//! task's behalf. The budget is full after a replenishment, and when the server becomes active for
+//! A server's budget decreases while one of its tasks runs, or while another task runs on behalf of
+//! such a task. The budget is full after a replenishment, and when the server becomes active for
 //! the first time after its task completed a job. It is 0 when the server reports exhaustion.
 //! Reclaimed time that the server uses is added to the budget. The full size is the largest amount
 //! that was used before exhaustion.
@@ -187,8 +187,8 @@ pub(super) struct Budgets {
     by_key: HashMap<u64, usize, RandomState>,
     /// The server of each task. A task has at most one server.
     by_task: HashMap<ContextId, usize, RandomState>,
-    /// The task that the previous event activated, unless a server that became active just before
-    /// the activation serves this task.
+    /// The task that the previous event activated. `None` if this task was assigned to a server
+    /// that became active directly before the activation.
     activated: Option<ContextId>,
     /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
@@ -352,7 +352,8 @@ impl Budgets {
         let OnBehalf { runs, of } = running.now();
         let server = |task: ContextId| self.by_task.get(&task).copied();
         let (first, second) = (runs.get().and_then(server), of.get().and_then(server));
-        // If both tasks belong to the same server, the server is charged once.
+        // If the running task and the task on whose behalf it runs have the same server, this
+        // server is charged only once.
         for index in [first, second.filter(|_| first != second)].into_iter().flatten() {
             if let Some(server) = self.servers.get_mut(index) {
                 server.serve(ticks, now, self.keeps);
@@ -360,8 +361,8 @@ impl Budgets {
         }
     }
 
-    /// Returns the task of the server whose budget is exhausted according to an event; `None` for
-    /// other events.
+    /// If an event reports that the budget of a server is exhausted, returns the server's task.
+    /// Returns `None` for other events, or if the task is unknown.
     pub(super) fn task_of(&self, step: &Step) -> Option<ContextId> {
         if step.meaning != Some(Meaning::BudgetExhausted) {
             return None;

@@ -102,7 +102,7 @@ impl<M: Moments> Scheduling<M> {
         let at = rows.at(row);
         let subject = self.subject(rows, row, kind, recorder, run);
         if subject != Some(by) {
-            // A request of another task needs the times of all tasks to be up to date.
+            // If the subject is not the recording task, all tasks must be charged up to this event.
             self.charge_until(rows.trace, 0, at.ticks);
         }
         self.note(rows, row, kind, (subject, Some(by)), true);

@@ -1,4 +1,4 @@
-//! Determines the meaning of an event and its participants.
+//! Determines the meaning and the participants of an event.
 
 use super::directory::Directory;
 use super::kinds::Kind;

@@ -16,8 +16,8 @@ pub enum Subject {
         /// Type code, as in [`Resource::kind`](super::Resource::kind).
         kind: Option<u32>,
     },
-    /// A task that waits for an object or holds a mutex. Such times are measured only if
-    /// [`Wanted::uses`](super::Wanted::uses) is set.
+    /// A task, and an object for which it waits or which it holds. Times of such pairs are measured
+    /// only if [`Wanted::uses`](super::Wanted::uses) is set.
     Use {
         /// The task.
         task: ContextId,

@@ -1,6 +1,6 @@
 //! Distributions of scheduling times. The modules that derive figures such as response times also
-//! add these times to distributions. This module measures execution per job and wake-up latency,
-//! which only distributions show.
+//! add these times to distributions. This module measures wake-up latency and the execution time of
+//! each job. These times are available only as distributions.
 
 use super::accounts::Accounts;
 use super::finish::Coverage;
@@ -24,7 +24,7 @@ struct Task {
     woken: Option<u64>,
 }
 
-/// Measures execution per job and wake-up latency, if distributions are requested.
+/// Measures wake-up latency and the execution time of each job, if distributions are requested.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
     pub(super) distributions: Distributions<Subject>,

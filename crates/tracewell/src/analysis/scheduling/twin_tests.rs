@@ -18,7 +18,7 @@ use crate::model::{
 /// Values of arguments: 0, which is not a key, and the keys of the contexts and of some objects.
 const KEYS: [u64; 9] = [0, 0x100, 0x200, 0x300, 0x400, 0x500, 0x600, 0x700, 0x800];
 
-/// The kinds of the contexts. Their keys are the first keys in `KEYS`.
+/// The kinds of the contexts. Their keys are in `KEYS`, from index 1.
 const KINDS: [ContextKind; 6] = [
     ContextKind::Thread,
     ContextKind::Thread,
@@ -94,7 +94,7 @@ pub(in crate::analysis) type AnyEvent = (usize, u64, usize, u16, u16, [(u8, u8);
 
 fn any_event() -> impl Strategy<Value = AnyEvent> {
     let ticks = prop_oneof![20 => 0..20_u64, 1 => Just(u64::MAX)];
-    // Most events are of the same two threads, so waits end.
+    // Two threads record most of the events, so that waits end.
     let context = prop_oneof![8 => 0..2_usize, 4 => 0..KINDS.len()];
     let cpu = prop_oneof![100 => Just(0_u16), 1 => Just(1)];
     let priority = prop_oneof![8 => 5..7_u16, 1 => Just(u16::MAX)];

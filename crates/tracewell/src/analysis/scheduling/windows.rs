@@ -1,10 +1,9 @@
 //! Finds the maximum busy time that a window of given length can contain at any position.
 //!
 //! A window that moves forwards gains busy time at its end and loses busy time at its beginning.
-//! While its end is within a busy interval, it gains at least as much as it loses. If it ends
-//! between two intervals, it contained at least as much busy time when it ended together with the
-//! earlier interval. So one of the fullest windows ends together with a busy interval, and only
-//! such windows are checked.
+//! While its end is within a busy interval, it gains at least as much as it loses. While its end is
+//! between two busy intervals, it gains nothing. So one of the fullest windows ends together with a
+//! busy interval, and only such windows are checked.
 //!
 //! Between two such windows, the busy time grows by no more than the new intervals. So the code
 //! skips windows until the new intervals could raise the maximum.
@@ -14,7 +13,7 @@ use std::collections::VecDeque;
 /// Lengths of windows, in nanoseconds.
 pub const WINDOWS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
 
-/// Number of intervals at which the unneeded ones are removed for the first time.
+/// Unneeded intervals are removed only if at least this number of intervals is stored.
 const FIRST_REMOVAL: usize = 1024;
 
 /// A busy interval.
@@ -26,12 +25,12 @@ struct Interval {
     before: u64,
 }
 
-/// The fullest window of one length.
+/// The window with the most busy time, among all windows of one length.
 #[derive(Clone, Debug)]
 struct Window {
     length: u64,
     most: u64,
-    /// Until new intervals add more than this busy time, no window can exceed `most`.
+    /// The busy time that new intervals can add before a window can exceed `most`.
     spare: u64,
     /// Index of the first interval that ends within the window that was checked last. A later
     /// window begins no earlier.
@@ -66,7 +65,7 @@ pub(super) struct Windows {
     each: [Window; WINDOWS.len()],
     /// The intervals that windows still need, in order of time.
     intervals: VecDeque<Interval>,
-    /// Number of intervals at which `add` removes the intervals that no window needs.
+    /// When this number of intervals is stored, `add` removes those that no window needs.
     removal: usize,
     /// The total length of all intervals, including removed ones.
     total: u64,
@@ -105,7 +104,7 @@ impl Windows {
         }
     }
 
-    /// Removes the intervals before the latest window of every length.
+    /// Removes the intervals that no later window can overlap.
     #[cold]
     #[inline(never)]
     fn remove(&mut self) {

@@ -13,8 +13,8 @@ use crate::analysis::tracks::{Holder, Occupant, Position, State};
 /// Number of sums that a sum of the next level contains.
 pub(super) const FAN: usize = 8;
 
-/// Number of blocks, or of sums of one level, in a segment: a power of `FAN`. In tests, segments
-/// are small, so that short rows have several.
+/// Number of elements in a segment: blocks, or sums of one level. The number is a power of `FAN`.
+/// In tests, segments are small, so that short rows have several.
 pub(super) const SEGMENT: usize = if cfg!(test) { FAN } else { FAN * FAN * FAN };
 
 /// A state that can be combined with other states of its class in a sum.
@@ -82,9 +82,9 @@ impl Sums {
         self.sealed.len() * SEGMENT + self.open.len()
     }
 
-    /// Adds a part that begins at `from`, and empties its sum. If the part completes a group of
-    /// [`FAN`] parts, returns the beginning of this group, whose sum is then in `sum`. `classes`
-    /// are those of the states of the row.
+    /// Adds a part that begins at `from` and whose sum is in `sum`. If the part completes a group
+    /// of [`FAN`] parts, returns the beginning of this group, and leaves the group's sum in `sum`.
+    /// Otherwise leaves `sum` empty. `classes` contains the class of each state of the row.
     pub(super) fn push(
         &mut self,
         from: Position,
@@ -148,8 +148,8 @@ stored_structs! {
     Share { state, ticks }
 }
 
-/// Each part consists of the difference of its first change from that of the previous part, the
-/// number of its shares, and the shares.
+/// For each part, stores the difference between the positions of this part and the previous part,
+/// the number of shares, and the shares.
 impl Stored for Level {
     fn put(&self, out: &mut Vec<u8>) {
         self.len().put(out);
@@ -258,7 +258,8 @@ impl Sum {
         self.parts.drain(..).map(|part| part.share)
     }
 
-    /// Adds time in a state. `class` is the number of the first state of the same class.
+    /// Adds time in a state. `class` is the number of the first state that has the same class as
+    /// `state`.
     #[inline]
     pub(super) fn add(&mut self, class: u32, state: u32, ticks: u64) {
         let place = self.places.get(class as usize).copied().unwrap_or(0);

@@ -1,6 +1,6 @@
-//! Summarises the tracks of a trace, whatever its size. It computes views without reading the trace
-//! again. The time to compute the states of a row depends on the resolution and not on the length
-//! of the trace.
+//! Summarises the tracks of a trace, whatever its size. The summary computes views without reading
+//! the trace again. The time to compute the states of a row depends on the resolution and not on
+//! the length of the trace.
 //!
 //! | file | purpose |
 //! |---|---|
@@ -9,13 +9,13 @@
 //! | `tracks` | the tracks of a view |
 //! | `view` | the part of a row that a view shows |
 //! | `encoded` | the changes of a row as bytes |
-//! | `pool` | the records of a row that few views need; in memory or in a file |
-//! | `sample` | a list of entries, of which it keeps a sample if there are too many |
+//! | `pool` | memory or a file that stores the parts of rows that few views need |
+//! | `sample` | a list that keeps only a sample of its entries if there are too many |
 //! | `stored` | the summary as bytes |
 //!
-//! While the trace is read, the track builder already hands over the changes of its rows. So the
-//! builder's limit [`super::tracks::MAX_ENTRIES`] applies to pending entries and not to the whole
-//! trace.
+//! While the trace is read, the track builder already passes the changes of its rows to the
+//! summary. So the builder's limit [`super::tracks::MAX_ENTRIES`] applies to pending entries and
+//! not to the whole trace.
 //!
 //! [`Summary::tracks`] returns the tracks at a resolution, in ticks. It combines neighbouring short
 //! states into parts of at most this length. Each state occurs once in a part, with the sum of its
@@ -239,7 +239,7 @@ mod tests {
         "crates/tracewell/tests/fixtures/rkh/ahsm-overrun.bin",
     ];
 
-    /// Passes on batches of a few events.
+    /// Divides each batch into small batches, and passes these to the builder.
     struct Small(SummaryBuilder);
 
     impl Sink for Small {

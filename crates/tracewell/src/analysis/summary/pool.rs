@@ -125,8 +125,8 @@ impl Pool {
         self.memory.iter().try_for_each(|(at, bytes)| write_at(file, bytes, *at))
     }
 
-    /// Writes all records to a file, and then `rest`. If the records already have a file, this is
-    /// the file.
+    /// Writes the records that are not in a file yet, and then `rest`, to `file`. If the pool
+    /// already has a file, `file` must be that file.
     pub(super) fn store(&self, file: &File, rest: &[u8]) -> io::Result<()> {
         self.write_memory(file)?;
         write_at(file, rest, self.length())
@@ -197,7 +197,7 @@ fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
 }
 
-/// One thread at a time sets the position of a file and uses it.
+/// Lets only one thread at a time set the position of a file and read or write there.
 #[cfg(not(unix))]
 static POSITION: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
@@ -244,7 +244,7 @@ mod tests {
         assert!(pool.read(&records[4]).is_ok());
     }
 
-    /// Adds records after 40 MiB, until there are too many. Returns the error.
+    /// Adds records to a pool that has 40 MiB of them, until there are too many. Returns the error.
     fn overfilled(pool: &mut Pool) -> String {
         assert!(pool.check().is_ok());
         (40..48).for_each(|number| {

@@ -2,9 +2,8 @@
 //! a sum for each block. Each further level contains one sum for every `FAN` sums of the previous
 //! level.
 //!
-//! Blocks and the sums of each level are stored in segments. A complete segment of sums is a record
-//! of the pool, and so are the blocks of a segment. Only the segments that are not complete stay in
-//! memory.
+//! Blocks and the sums of each level are stored in segments. The sums or the blocks of a complete
+//! segment form one record of the pool. Only the segments that are not complete stay in memory.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -28,12 +27,12 @@ const NO_STATE: (u128, u32) = (u128::MAX, 0);
 
 /// A state of a row.
 pub(super) trait RowState: Copy + Eq + Hash + Classed {
-    /// Returns a number that differs between all states. It takes no branch that depends on the
-    /// state, because the states of a row follow each other in no predictable order.
+    /// Returns a number that differs between all states. Implementations avoid branches that depend
+    /// on the state, because the order of the states in a row is not predictable.
     fn bits(self) -> u128;
 }
 
-/// Returns a number for a variant of a state with the contents of the variant.
+/// Combines the variant of a state and the contents of the variant into one number.
 #[inline(always)]
 fn bits(variant: u8, high: u32, low: u32) -> u128 {
     u128::from(variant) << 64 | u128::from(high) << 32 | u128::from(low)
@@ -108,7 +107,7 @@ pub(super) struct SummaryRow<S> {
     pub(super) levels: Vec<Sums>,
     /// The records of the complete segments. Each record contains the blocks of one segment.
     pub(super) sealed: Vec<Record>,
-    /// The other blocks.
+    /// The blocks after the complete segments.
     pub(super) blocks: Blocks,
     /// The changes after the last block.
     pub(super) open: Vec<(Position, u32)>,
@@ -260,7 +259,7 @@ impl<S: RowState> SummaryRow<S> {
         }
     }
 
-    /// Encodes the open changes as a block. The state of the last one lasts until `end`.
+    /// Encodes the open changes as a block. The state of the last change lasts until `end`.
     fn close(&mut self, end: Position, pool: &mut Pool) {
         let Self { classes, blocks, open, sum, .. } = self;
         let (mut last, mut length) = (START, blocks.bytes.len());
@@ -280,8 +279,8 @@ impl<S: RowState> SummaryRow<S> {
         self.sealed.extend(self.blocks.seal(pool));
     }
 
-    /// Adds the sum of a block to the first level, and the sum of each group that is complete then
-    /// to the next level.
+    /// Adds the sum of a block to the first level. If this completes a group in a level, adds the
+    /// group's sum to the next level.
     fn raise(&mut self, from: Position, pool: &mut Pool) {
         let Self { classes, levels, sum, .. } = self;
         let mut next = Some(from);
@@ -299,9 +298,10 @@ impl<S: RowState> SummaryRow<S> {
         (self.count_blocks() * BLOCK + self.open.len()) as u64
     }
 
-    /// Returns the position at which a part of a level begins. The part must be the first of a
-    /// segment, outside complete segments, or the next part. If the level does not contain the part
-    /// yet, this is the beginning of the corresponding part in the level below.
+    /// Returns the position at which a part of a level begins. `part` must be the first part of a
+    /// complete segment, any part after the complete segments, or the next part to be added. If the
+    /// level does not contain the part yet, returns the beginning of the corresponding part in the
+    /// level below.
     pub(super) fn start(&self, level: usize, part: usize) -> Position {
         let here = self.levels.get(level).and_then(|level| level.start(part));
         here.unwrap_or_else(|| match level.checked_sub(1) {

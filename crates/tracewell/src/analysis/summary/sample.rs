@@ -17,17 +17,18 @@ use crate::analysis::tracks::{Arrow, ArrowKind, Job, Mark, WaitSpan};
 /// Number of entries in a block.
 const BLOCK: usize = 1024;
 
-/// Numbers of parts into which a block is divided. For each number, there is a thinned list of the
-/// block, which contains one short entry per key in each part.
+/// Numbers of parts into which the time of a block is divided. For each number, the block can have
+/// a thinned list. Within the length of a part, a thinned list contains at most one short entry per
+/// key.
 const PARTS: [u64; 2] = [64, 16];
 
 /// Keys below this number have places in a list.
 const LOW_KEYS: u64 = 1 << 12;
 
 /// An entry with a range of ticks. If a view cannot distinguish two entries with the same key, it
-/// can show only one of them.
+/// shows only one of them.
 pub(crate) trait Extent: Copy {
-    /// Returns a number, which is small in a trace with few contexts.
+    /// Returns the key of the entry. Keys are small numbers in a trace with few contexts.
     fn key(&self) -> u64;
     fn first(&self) -> u64;
     fn last(&self) -> u64;
@@ -112,8 +113,8 @@ struct Block<T> {
     /// The ticks of its entries.
     first: u64,
     last: u64,
-    /// The thinned lists, beginning with the longest: resolutions, and those entries that can be
-    /// distinguished at them.
+    /// The thinned lists, beginning with the longest. Each list has a resolution, and contains the
+    /// entries that can be distinguished at this resolution.
     thinned: Vec<(u64, Vec<T>)>,
     entries: Entries<T>,
 }
@@ -176,7 +177,7 @@ impl<T: Extent> Sample<T> {
         let blocks = std::mem::take(&mut self.blocks);
         let entries = blocks.into_iter().flat_map(|block| match block.entries {
             Entries::Memory(entries) => entries,
-            // Only a complete sample is stored.
+            // A stored sample gets no more entries, so it is never halved.
             Entries::Stored(_) => Vec::new(),
         });
         let mut left = entries.chain(std::mem::take(&mut self.open)).step_by(2);
@@ -313,7 +314,7 @@ struct Distinct<'a, T: Extent> {
     range: &'a Range<u64>,
     resolution: u64,
     shown: Vec<T>,
-    /// For each key, the earliest time at which the next short entry that is shown can begin. Only
+    /// A tick for each key. Short entries that begin before the tick of their key are omitted. Only
     /// keys from [`LOW_KEYS`] on need a hash table.
     free: Vec<u64>,
     free_more: HashMap<u64, u64, RandomState>,

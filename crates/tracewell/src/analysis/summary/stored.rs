@@ -12,7 +12,8 @@ use crate::analysis::stored::Stored;
 use crate::analysis::tracks::Tracks;
 
 impl Parts {
-    /// Appends everything except the records to `out`. Returns further records.
+    /// Appends everything except the records to `out`. Returns further records: the blocks of
+    /// samples that are not records of the pool yet.
     fn put(&self, out: &mut Vec<u8>) -> Vec<u8> {
         let Self { cores, contexts, locks, marks, arrows, pool } = self;
         let mut further = Vec::new();
@@ -69,8 +70,8 @@ impl Summary {
         }
     }
 
-    /// Appends everything except the records to `out`. Returns further records, which only a stored
-    /// summary has.
+    /// Appends everything except the records to `out`. Returns further records: the blocks of
+    /// samples that are not records of the pool yet.
     pub(crate) fn put(&self, out: &mut Vec<u8>) -> Vec<u8> {
         let Self { rest, parts } = self;
         let Tracks { span, cores, contexts, jobs, locks, gaps, left_out, .. } = rest;

@@ -78,8 +78,8 @@ struct View<'a, S> {
 }
 
 impl<S: RowState> View<'_, S> {
-    /// Adds consecutive parts of a level: each whole part that is short enough, and otherwise its
-    /// parts in the level below. The first level contains a part for each block.
+    /// Adds consecutive parts of a level. Divides each part that is too long into its parts in the
+    /// level below. The first level contains a part for each block.
     fn parts(&mut self, number: usize, parts: Range<usize>) -> io::Result<()> {
         let (row, mut next) = (self.row, parts.start);
         while next < parts.end && !self.is_complete {
@@ -181,7 +181,7 @@ impl<S: RowState> View<'_, S> {
         self.resolution > 0 && is_short && !self.is_after(from)
     }
 
-    /// Adds the shares of a part to the states that are shown combined.
+    /// Adds the shares of a part to the combined states.
     fn combine(&mut self, from: Position, end: Position, shares: &[Share]) {
         self.make_room(from, end.ticks.saturating_sub(from.ticks));
         shares.iter().for_each(|share| self.add(share.state, share.ticks));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     /// The first state after the range is in another block. The sum of that block does not name
-    /// this state. It names another state of the same class: the one in which the range ends.
+    /// this state. It names the state at the end of the range, which is in the same class.
     #[test]
     fn the_last_state_of_a_view_ends_where_it_ends_in_the_trace() {
         let first_block = (0..BLOCK as u8).map(|index| (10, if index % 2 == 0 { 0 } else { 4 }));

@@ -142,7 +142,8 @@ impl Sink for TrackBuilder {
 #[derive(Clone, Copy, Debug)]
 struct EventFacts {
     meaning: Option<Meaning>,
-    /// The arguments with the object and the value, and the offset of the value.
+    /// The arguments that contain the object and the value, and the number that is added to the
+    /// value.
     object: Option<usize>,
     value: Option<usize>,
     offset: u64,
@@ -151,18 +152,18 @@ struct EventFacts {
     /// True if the event begins a call in which a context can wait.
     waits_in: bool,
     effect: Effect,
-    /// The request of its subject, if this is the only effect.
+    /// The request of the event's subject, if the event has no other effect.
     asks: Option<Meaning>,
 }
 
 /// The effect of an event id on the tracks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Effect {
-    /// The context that recorded it continues.
+    /// The context that recorded the event continues to run, if the event refers to a context.
     Continues,
-    /// The same, also if the event refers to no context.
+    /// The context that recorded the event continues to run in any case.
     AlwaysContinues,
-    /// Its meaning, or another fact, determines the effect.
+    /// The meaning of the event, or another fact, determines the effect.
     Other,
 }
 

@@ -148,9 +148,9 @@ impl Contexts {
         }
     }
 
-    /// Handles an event that takes the processor from a context for an unknown reason. If an
-    /// earlier event announced the next state, that state applies. Otherwise, the context sleeps if
-    /// it last requested to sleep. If it requested something else, it counts as preempted.
+    /// Handles an event that takes the processor from a context for an unknown reason. The next
+    /// state of the context is the one that an earlier event announced. Without such an event, the
+    /// context sleeps if its last request was to sleep, and otherwise counts as preempted.
     pub(super) fn switched_out(&mut self, id: ContextId) {
         let context = self.at(id);
         if context.core.is_some() && context.next.is_none() {

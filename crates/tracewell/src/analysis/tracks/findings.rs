@@ -38,7 +38,7 @@ pub struct Finding {
     pub kind: FindingKind,
     /// The context that was delayed.
     pub context: ContextId,
-    /// The request of the mutex, or the release of the job.
+    /// The request for the mutex, or the release of the job.
     pub from: Position,
     /// The end of the wait, or the event that reports the missed deadline.
     pub until: Position,

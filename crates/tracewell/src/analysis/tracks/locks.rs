@@ -54,14 +54,15 @@ pub struct WaitSpan {
     pub context: ContextId,
     /// The event with the request.
     pub from: Position,
-    /// The event with which it continued; `None` if the trace does not show it.
+    /// The event with which the context continued; `None` if the trace does not show this event.
     pub until: Option<Position>,
     /// For a mutex: its holder at the time of the request, or the task that runs on behalf of the
     /// waiting task.
     pub owner: Option<ContextId>,
 }
 
-/// Identifies a track by three values: true if it belongs to a mutex, the type code, and the key.
+/// Identifies a track by three values: a truth value (true for a mutex), the type code, and the
+/// key.
 type Name = (bool, Option<u32>, u64);
 
 /// Follows all mutexes and semaphores.

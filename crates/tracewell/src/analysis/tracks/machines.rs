@@ -21,7 +21,7 @@ pub struct LevelTrack {
     /// True if the levels are numbers of free items, because the capacity is unknown.
     pub counts_free: bool,
     /// The levels that events contain; `None` if the level is unknown because events are missing.
-    /// The events of some systems contain the level before their own effect.
+    /// In some systems, an event that changes the level contains the previous level.
     pub row: Row<Option<u64>>,
 }
 
@@ -46,7 +46,7 @@ pub struct MachineTrack {
     pub steps: Vec<StepSpan>,
 }
 
-/// A step of a state machine, from the dispatch of a message to its end.
+/// A step of a state machine. It begins with the dispatch of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StepSpan {
     /// The event that dispatched the message.
@@ -136,7 +136,7 @@ struct MachineBuilder {
 struct Followed {
     track: MachineTrack,
     indices: HashMap<Named, u32, RandomState>,
-    /// Index of the step.
+    /// Index of the step in progress.
     open: Option<usize>,
 }
 

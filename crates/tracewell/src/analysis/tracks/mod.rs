@@ -171,6 +171,6 @@ pub struct Gap {
     pub until: Option<Position>,
     /// Number of missing events, if it is known.
     pub events: Option<u64>,
-    /// The reason why they are missing; `None` if recording was switched off.
+    /// The reason why the events are missing; `None` if recording was switched off.
     pub cause: Option<LossCause>,
 }

@@ -97,7 +97,8 @@ impl<S: Copy + PartialEq> Row<S> {
         Self { changes }
     }
 
-    /// Removes all changes except the latest, which the next event may still replace.
+    /// Removes and returns all changes except the latest, because `set` may still replace the
+    /// latest.
     pub(in crate::analysis) fn settle(&mut self) -> impl Iterator<Item = Change<S>> + '_ {
         let settled = self.changes.len().saturating_sub(1);
         self.changes.drain(..settled)

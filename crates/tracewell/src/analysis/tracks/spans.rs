@@ -158,7 +158,8 @@ mod tests {
         Position { ticks, seq: ticks }
     }
 
-    /// Returns the changes of each track: the tick, and the number of the span or 0.
+    /// Returns the changes of each track. A change consists of its tick and the number of the new
+    /// span, or 0 if there is no new span.
     fn tracks(builder: SpanTrackBuilder) -> Vec<Vec<(u64, u64)>> {
         let changes = |track: SpanTrack| {
             let number = |span: Option<EnteredSpan>| span.map_or(0, |span| span.number);

@@ -12,7 +12,7 @@ use crate::source::Span;
 pub(super) const UNITS: [&str; 5] = ["ns", "us", "ms", "s", "ticks"];
 
 impl Parser<'_> {
-    /// `NAME(FIELD = VALUE, …) | NAME …`
+    /// Parses `NAME(FIELD = VALUE, …) | NAME …`.
     pub(super) fn pattern(&mut self) -> Result<Pattern> {
         let start = self.tokens.span();
         let mut alternatives = vec![self.alternative()?];
@@ -93,7 +93,7 @@ impl Parser<'_> {
         Ok(EventPattern { shape, conditions: conditions.into() })
     }
 
-    /// `2 ms`, `1.5us`, `100 ticks`, optionally followed by `of NAME`.
+    /// Parses a limit: `2 ms`, `1.5us` or `100 ticks`. It may end with `of NAME`.
     pub(super) fn limit(&mut self) -> Result<Limit> {
         let bound = self.time()?;
         // Rules with times in seconds are refused for traces whose clock has no known rate.
@@ -153,7 +153,8 @@ impl Parser<'_> {
         Ok(self.scope.marks.len() - 1)
     }
 
-    /// `3`, `2..5`, `2..`, `..5`. Returns `None` if there is no number.
+    /// Parses a number or a range: `3`, `2..5`, `2..` or `..5`. Returns `None` if there is no
+    /// number.
     pub(super) fn range(&mut self) -> Result<Option<(u64, u64)>> {
         let start = self.tokens.span();
         let least = self.whole_number();

@@ -1,4 +1,4 @@
-//! Parses steps, which are events in order and blocks of events.
+//! Parses steps. A step is an event or a block of steps.
 
 use super::{Body, MAX_DEPTH, Parser, span_of};
 use crate::check::syntax::{Item, ItemKind};
@@ -117,7 +117,7 @@ impl Parser<'_> {
         Ok(ItemKind::Repeat { least, most, body, slots })
     }
 
-    /// `A or B or C`, where `or` may begin a line.
+    /// Parses `A or B or C`. An `or` may begin a line.
     fn alternatives(&mut self) -> Result<Vec<Item>> {
         let mut items = vec![self.item()?];
         loop {

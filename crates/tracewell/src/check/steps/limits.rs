@@ -26,8 +26,8 @@ pub(super) fn over(
     is_longer(clock, since, now, limit.bound, false).then_some((since, limit.bound))
 }
 
-/// Returns true if a time is longer than a bound. If `or_equal` is set, also returns true for a
-/// value equal to the bound.
+/// Returns true if a time is longer than a bound. If `or_equal` is true, also returns true for a
+/// time equal to the bound.
 pub(in crate::check) fn is_longer(
     clock: &Clock,
     since: u64,
@@ -41,7 +41,7 @@ pub(in crate::check) fn is_longer(
         Bound::Nanoseconds(ns) | Bound::WallClock(ns) => {
             let nanoseconds = |ticks| clock.nanoseconds(ticks);
             let took = nanoseconds(now).zip(nanoseconds(since));
-            // Without a rate, no limit expires. Such traces are refused before reading.
+            // Without a rate, no limit expires. `Rules::check` refuses such traces.
             took.is_some_and(|(now, since)| is(now.saturating_sub(since), ns))
         }
     }

@@ -1,9 +1,9 @@
 //! Matches events with steps in order: keeps the state of the steps, and finds the step that
 //! accepts an event.
 //!
-//! Each state mirrors its item. An event is offered to the items that may come next, in the order
-//! of the text. The first item that accepts the event gets it. This decision is final. An optional
-//! item ends when a later item accepts an event.
+//! Each state mirrors its item. An event is offered to the items that may come next. The items are
+//! tried in the order in which they are written. The first item that accepts the event gets it.
+//! This decision is final. An optional item ends when a later item accepts an event.
 //!
 //! |file | content |
 //! |---|---|

@@ -43,7 +43,7 @@ fn all(mut dead_ends: impl Iterator<Item = Option<DeadEnd>>) -> Option<DeadEnd> 
     dead_ends.all(|dead_end| dead_end.is_some()).then_some(first)
 }
 
-/// Returns the reason why a block cannot be completed, given its open branches.
+/// Returns the reason why a block with these open branches cannot be completed.
 fn dead_branch<'a>(
     open: impl Iterator<Item = (&'a Item, &'a State)> + Clone,
     view: View<'_>,
@@ -98,7 +98,7 @@ impl State {
         if self.can_end(item) { None } else { self.dead(item, view) }
     }
 
-    /// Returns the reason why no possible event completes the item.
+    /// Returns the reason why further events cannot complete the item.
     fn dead(&self, item: &Item, mut view: View<'_>) -> Option<DeadEnd> {
         if !view.is_decisive(item) {
             return None;
@@ -142,7 +142,7 @@ impl State {
         }
     }
 
-    /// Returns the reason why no possible event completes a sequence whose first item has this
+    /// Returns the reason why further events cannot complete a sequence whose first item has this
     /// state.
     fn dead_sequence(&self, items: &[Item], view: View<'_>) -> Option<DeadEnd> {
         let (now, ahead) = items.split_first()?;

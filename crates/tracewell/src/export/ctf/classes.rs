@@ -1,18 +1,18 @@
 //! The event classes of the output, and the bytes of arguments.
 //!
 //! A class has a fixed list of fields. In the model, an event may lack arguments, and the items of
-//! a list may have any types. The shape of an event is the set of its arguments, with the types of
-//! their items. So an event id has one class for each shape of its events. The first of these
-//! classes has the id of the event.
+//! a list may have any types. The shape of an event consists of the arguments that it has, and of
+//! the types of the values in its lists, structures and arrays. So an event id has one class for
+//! each shape of its events. The first of these classes has the id of the event.
 //!
 //! | argument | field |
 //! |---|---|
 //! | number | 32 bits if the trace records words of 32 bits, otherwise 64; base 10, or base 16 for bits, addresses, objects and unnamed words |
-//! | number of a table, truth value | enumeration |
+//! | number with labels from a table, truth value | enumeration |
 //! | number with a fraction | 64 bits |
 //! | text | string; a byte 0 within it becomes `\x00` |
 //! | bytes | sequence of bytes |
-//! | list | sequence of numbers or strings; of structures, if the types of its items differ |
+//! | list | sequence of numbers of one type, or of strings; for other items, sequence of structures |
 //! | structure, array | structure, sequence |
 //! | words that the schema does not name | `arg1`, `arg2`, …, as in JSON lines; one sequence if there are more than 8 |
 
@@ -65,7 +65,7 @@ pub(super) enum Type {
     Bool,
     /// IEEE 754, 64 bits.
     Float,
-    /// Ends with a byte 0.
+    /// A string that ends with a byte 0.
     Text,
     /// A sequence of bytes.
     Bytes,
@@ -329,8 +329,8 @@ fn put_list(out: &mut Vec<u8>, items: Items, list: &[u8]) {
     }
 }
 
-/// The options for an item of a mixed list: the name and the type of each. The selector of an
-/// option is its index.
+/// The options for an item of a mixed list, each with its name and its declaration. The selector of
+/// an option is its index in this list.
 pub(super) const OPTIONS: [(&str, &str); 5] = [
     ("decimal", "u64 decimal;"),
     ("negative", "i64 negative;"),

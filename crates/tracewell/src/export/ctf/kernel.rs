@@ -3,7 +3,7 @@
 //!
 //! | change of a track | event |
 //! |---|---|
-//! | another task runs on a core, or no task | `sched_switch` |
+//! | a core switches to another task, or becomes idle | `sched_switch` |
 //! | a task that was not ready becomes ready | `sched_wakeup` |
 //! | an interrupt begins or ends | `irq_handler_entry`, `irq_handler_exit` |
 //!
@@ -52,7 +52,7 @@ pub(super) fn classes() -> String {
 pub(super) const ENVIRONMENT: &str =
     "\ttracer_name = \"lttng-modules\";\n\ttracer_major = 2;\n\ttracer_minor = 13;\n";
 
-/// Values of `prev_state`, as kernels before 4.14 write them.
+/// Values of `prev_state` in Linux kernels before version 4.14.
 mod state {
     pub(super) const READY: i64 = 0;
     pub(super) const INTERRUPTIBLE: i64 = 1;

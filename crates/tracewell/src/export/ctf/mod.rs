@@ -133,8 +133,9 @@ fn read_kernel(
     Ok((timeline.into_trace(), writer))
 }
 
-/// Reads the input and writes its streams. If the rate of the clock became known after the first
-/// event, reads the input again with this rate, unless the input is a stream.
+/// Reads the input and writes the streams of the output. If the rate of the clock became known
+/// after the first event, reads the input again with this rate, unless the input can be read only
+/// once.
 fn read(input: &mut Input, folder: &Path, uuid: [u8; 16]) -> Result<(Trace, Writer), ExportError> {
     let (mut trace, writer) = read_with(input, folder, uuid, None)?;
     if writer.stamps().fits(&trace.clock) {

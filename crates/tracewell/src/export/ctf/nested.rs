@@ -42,7 +42,7 @@ pub(super) fn shape(list: &[u8]) -> Shape {
     node(list).and_then(|node| shape_of(&node)).unwrap_or(Shape::Json)
 }
 
-/// Appends a nested value of a type. `digits` is the number of digits of addresses in text.
+/// Appends a nested value of this type. `digits` is the number of digits of addresses in text.
 pub(super) fn put(out: &mut Vec<u8>, shape: &Shape, list: &[u8], digits: usize) {
     match node(list) {
         Some(node) if *shape != Shape::Json => put_node(out, &node),
@@ -152,8 +152,8 @@ fn shape_of(node: &Node<'_>) -> Option<Shape> {
     })
 }
 
-/// Returns a common type for values of two types, or `None`. The types may differ only in empty
-/// arrays.
+/// Returns a type that fits the values of both types, or `None` if there is no such type. Both
+/// types must be equal, except that an empty array fits every array type.
 fn unified(one: Shape, other: Shape) -> Option<Shape> {
     match (one, other) {
         (one, other) if one == other => Some(one),

@@ -59,7 +59,7 @@ pub(super) struct Stream {
     /// Offset of the open packet in `bytes`.
     open: Option<usize>,
     index: Vec<u8>,
-    /// Bytes in the file.
+    /// Number of bytes in the file.
     written: u64,
     /// Stamp of the beginning of the open packet.
     begin: u64,
@@ -118,8 +118,9 @@ impl Stream {
         if length >= PACKET { self.close() } else { Ok(()) }
     }
 
-    /// Writes a loss between the stamps `after` and `before`: a number of events, or `None` if the
-    /// number is unknown. Neither stamp may be smaller than [`Stream::end`].
+    /// Writes a loss between the stamps `after` and `before`. `events` is the number of lost
+    /// events, or `None` if this number is unknown. Neither stamp may be smaller than
+    /// [`Stream::end`].
     pub(super) fn loss(&mut self, events: Option<u64>, after: u64, before: u64) -> io::Result<()> {
         if self.open.is_none() && (self.number == 0 || self.end < after) {
             // For readers, a loss begins at the end of the previous packet. Readers ignore the

@@ -31,7 +31,7 @@ pub(super) struct Writer {
     uuid: [u8; 16],
     streams: BTreeMap<u16, Stream>,
     classes: Classes,
-    /// The number and the name of each context, as events contain them.
+    /// For each context, the bytes that its events contain: its number and its name.
     contexts: Vec<Vec<u8>>,
     seen_contexts: SeenContexts,
     stamps: Stamps,
@@ -74,7 +74,7 @@ impl Writer {
         self.classes.all()
     }
 
-    /// Adds diagnostics about times that differ between the input and the output.
+    /// Adds diagnostics about events whose times in the output are not those of the input.
     pub(super) fn remark(&self, trace: &mut Trace) {
         if self.late > 0 {
             let message = format!(
@@ -112,7 +112,7 @@ impl Writer {
         Ok(self.imitated(event, place, id, |out| put_arguments(out, event))?)
     }
 
-    /// Writes an event in the context in which the event `of` was recorded. `place` is the core and
+    /// Writes an event with the context and the priority of the event `of`. `place` is the core and
     /// the time in ticks of the new event. `put` appends its arguments.
     pub(super) fn imitated(
         &mut self,

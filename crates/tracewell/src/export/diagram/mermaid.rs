@@ -55,7 +55,7 @@ fn line(text: &mut String, line: &str) {
 fn escaped(label: &str) -> String {
     let mut escaped = String::new();
     for (index, c) in label.chars().enumerate() {
-        // The word `end` alone ends a block.
+        // A label that is only the word `end` would end a block.
         let is_end = index == 0 && label.eq_ignore_ascii_case("end");
         match c {
             _ if (c.is_alphanumeric() || " _.,:()'".contains(c)) && !is_end => escaped.push(c),

@@ -40,14 +40,14 @@ fn line(text: &mut String, line: String) {
     text.push('\n');
 }
 
-/// Returns a label without markup. Doubled signs are also markup.
+/// Returns a label without markup. Two equal punctuation marks in a row are also markup.
 fn escaped(label: &str) -> String {
     let mut escaped = String::new();
     let mut before = ' ';
     for c in label.chars() {
         match c {
             _ if c.is_alphanumeric() || " :()".contains(c) => escaped.push(c),
-            // `--` and `__` strike out and underline.
+            // PlantUML strikes out the text after `--` and underlines the text after `__`.
             '_' | '.' | ',' | '-' if before != c => escaped.push(c),
             _ if c.is_control() => escaped.push(' '),
             // Writing to a `String` cannot fail.

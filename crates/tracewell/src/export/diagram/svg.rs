@@ -131,7 +131,7 @@ impl Svg {
         ));
     }
 
-    /// Draws a box as wide as its text around the line at `x`.
+    /// Draws a box that is as wide as its text. The box is centred on the line at `x`.
     fn box_around(
         &mut self,
         x: usize,

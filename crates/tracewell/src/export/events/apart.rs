@@ -12,7 +12,7 @@ use crate::text::LineWriter;
 /// | field | content |
 /// |---|---|
 /// | `before_seq` | number of the first event after the loss |
-/// | `lost` | number of missing events; if unknown, null, or in tables an empty cell |
+/// | `lost` | number of missing events; if the number is unknown, JSON lines contain `null`, and the cell of a table is empty |
 /// | `cause` | `overwritten`, `truncated`, `damaged`, `buffer full` or `missing` |
 /// | `offset` | position in the input in bytes |
 ///
@@ -35,7 +35,7 @@ pub struct LossesApart<W, S> {
     format: EventFormat,
     events: S,
     begun: bool,
-    /// Number of the event that follows the last event passed on.
+    /// The sequence number of the last event that was passed on, plus 1.
     next: u64,
 }
 

@@ -41,7 +41,7 @@ enum Column {
     AllArguments,
 }
 
-/// A field of events, empty for events without it.
+/// A field of events. If an event lacks the field, its cell is empty.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Field {
     Seq,
@@ -104,8 +104,9 @@ impl std::error::Error for ColumnError {}
 impl FromStr for Columns {
     type Err = ColumnError;
 
-    /// Parses names of columns between commas: fields such as `seq`, `arg:NAME` for an argument as
-    /// recorded, `text:NAME` for the argument as reports show it, and `args.*` for all arguments.
+    /// Parses a comma-separated list of columns: fields such as `seq`, `arg:NAME` for an argument
+    /// as recorded, `text:NAME` for the argument as reports show it, and `args.*` for all
+    /// arguments.
     fn from_str(text: &str) -> Result<Self, ColumnError> {
         let column = |name: &str| {
             let of = |prefix| name.strip_prefix(prefix).filter(|rest: &&str| !rest.is_empty());
@@ -154,7 +155,8 @@ impl Columns {
 }
 
 /// A sink that collects the argument names of the selected events, in the order in which they first
-/// appear. Words without a name are `arg1`, `arg2`, … by their position.
+/// appear. An argument that the schema does not name is called `argN`. `N` is its position, counted
+/// from 1.
 #[derive(Debug)]
 pub struct ArgumentNames {
     selector: Selector,
@@ -305,7 +307,7 @@ impl Cells {
         let warning = |(column, _): (&Column, &bool)| {
             let (Column::Argument(name) | Column::Text(name)) = column else { return None };
             let all = trace.schema.events().flat_map(|event| &event.args);
-            // The schema may contain an event with this argument that did not occur.
+            // The argument may belong to an event of the schema that did not occur.
             let near = nearest(name, all.map(|argument| argument.name.as_str()));
             let meant = did_you_mean(near.filter(|near| near != name));
             let name = name.escape_debug();

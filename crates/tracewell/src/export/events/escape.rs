@@ -51,7 +51,7 @@ pub(super) fn is_special(format: EventFormat, name: &str) -> bool {
 
 #[cold]
 fn escape_all(format: EventFormat, out: &mut TextBuffer, start: usize) {
-    // The copy is rare, because nearly all strings need no escape.
+    // Few strings need escapes, so this copy is rare.
     let text = out.as_bytes()[start..].to_vec();
     out.truncate(start);
     put_text(format, out, &text);

@@ -1,7 +1,7 @@
-//! Writes the lines of events whose arguments are numbers. Keeps the parts of lines as text: for
-//! each context its core, key and priority, for each event id its number and name, and for each
-//! argument its name and value. `row` writes all other lines. It can also write these lines, but
-//! without kept texts.
+//! Writes the lines of events whose arguments are numbers. This module keeps some parts of lines as
+//! text. For each context, it keeps the core, key and priority. For each event id, it keeps the
+//! number, the name, and the names and values of the arguments. `row` writes all other lines. `row`
+//! could also write the lines of this module, but it is slower.
 
 use std::io::Write;
 
@@ -60,8 +60,8 @@ struct KeptEvent {
     arguments: Vec<(KeptTexts, Prefix)>,
 }
 
-/// Maximum length of a line in bytes: keys and numbers, the texts of context and event id, and the
-/// arguments with their detail. A line can contain the arguments twice.
+/// Maximum length of a line in bytes. A line consists of keys, numbers, the texts of context and
+/// event id, and the arguments. It can contain the arguments twice.
 const MAX_LENGTH: usize = 8 * Reservation::NUMBER + 4 * WideText::MAX_LEN + ARGUMENTS;
 const ARGUMENTS: usize = 2 * MAX_NUMBERS * WideText::MAX_LEN;
 const _: () = assert!(MAX_LENGTH <= MAX_LINE);
@@ -91,8 +91,8 @@ impl KeptLines {
 }
 
 impl KeptEvents {
-    /// Prepares the parts of lines for an event id, if its lines consist of such parts and there is
-    /// room for them.
+    /// Prepares the kept parts for an event id. Stores `None` if `row` must write its lines, or if
+    /// too many ids already have kept parts.
     #[cold]
     fn prepare(&mut self, format: EventFormat, plan: &EventPlan, rows: &NumberRows<'_>, id: u32) {
         let Self { by_id, kept } = self;
@@ -101,7 +101,7 @@ impl KeptEvents {
             if *kept >= MAX_KEPT_IDS || plan.more_than_digits || has_span {
                 return None;
             }
-            // Words that the schema does not describe follow the named arguments.
+            // The named arguments come first. The schema has no names for the other words.
             let unnamed = plan.args.len()..rows.count();
             let unnamed = unnamed.map(|index| argument_plan(format, index, None, false));
             let prefixes = plan.args.iter().cloned().chain(unnamed);

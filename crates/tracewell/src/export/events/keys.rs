@@ -28,7 +28,7 @@ pub(super) enum Absent {
     Empty,
 }
 
-/// Maximum length of six keys of at most 32 bytes and five numbers.
+/// Maximum total length of five numbers, and of six keys with at most 32 bytes each.
 const ROOM: usize = 6 * 32 + 5 * Reservation::NUMBER;
 
 impl Keys {

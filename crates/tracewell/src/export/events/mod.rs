@@ -8,23 +8,23 @@
 //! | `seq` | sequence number |
 //! | `ticks` | ticks since the first event, unwrapped |
 //! | `time_ns` | the same in nanoseconds, if the clock's rate is known |
-//! | `time` | with [`EventWriter::with_times`]: seconds since the first or the previous event, or the date, a string |
+//! | `time` | with [`EventWriter::with_times`]: the seconds since the first or the previous event (a number), or the date (a string) |
 //! | `cpu` | core |
 //! | `context`, `context_name` | key as recorded, name |
 //! | `priority` | if the event has one |
 //! | `id`, `name` | event id and name |
-//! | `level`, `target` | of the call site, if an instrumented program recorded the event: `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`, and the part of the program; `target` follows `text` if a bridge passed the event on from another logger |
+//! | `level`, `target` | only in events of instrumented programs: the level (`ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`), and the part of the program that recorded the event; if a bridge passed the event on from another logger, `target` follows `text` |
 //! | `args` | argument names and values, in recorded order: numbers, strings (keys of objects and addresses in hexadecimal with `0x`, text, or bytes in hexadecimal), arrays; words that the schema does not name are `arg1`, `arg2`, … |
 //! | `text` | the arguments as a report prints them |
-//! | `span` | name of the span that the event begins, enters, leaves or ends, or else of the innermost span around it; null if the trace does not contain the beginning of the span |
+//! | `span` | name of the span that the event begins, enters, leaves or ends; for other events, name of the innermost span around the event; `null` if the trace does not contain the beginning of this span |
 //!
 //! A gap has a separate line: `{"lost":N or null,"cause":…,"offset":…}`.
 //!
-//! Tables have the same fields as columns, except `level`, `target`, `span` and `text`. [`Columns`]
-//! can add these. A field that a JSON line omits is empty.
-//! `args` are `name=value`, separated by spaces. In the row of a gap, `seq` is empty, `name` is
-//! `lost`, and `args` has `lost=` (if the number is known), `cause=` and `offset=`.
-//! [`LossesApart`] writes the gaps to a separate output.
+//! A table has a column for each of these fields, except `level`, `target`, `span` and `text`.
+//! [`Columns`] can add these four. If a JSON line would omit a field, its cell is empty. `args` are
+//! `name=value`, separated by spaces. In the row of a gap, `seq` is empty, `name` is `lost`, and
+//! `args` has `lost=` (if the number is known), `cause=` and `offset=`. [`LossesApart`] writes the
+//! gaps to a separate output.
 //!
 //! The code writes the text of a line directly, because building a JSON value tree per event would
 //! take longer than all other steps together. A test compares this text with the result of a JSON
@@ -64,7 +64,7 @@ use times::Times;
 use values::Prefix;
 pub(in crate::export) use values::{count as argument_count, put_nested_json};
 
-/// The export `jsonl`: one JSON object per line and event.
+/// The export `jsonl`: each event is a JSON object on its own line.
 pub static JSON_LINES: Export = Export {
     name: "jsonl",
     description: "events as JSON lines",
@@ -223,9 +223,9 @@ impl<W: Write> EventWriter<W> {
         Self { cells: Some(Cells::new(columns)), ..self }
     }
 
-    /// Adds the field `time` after `time_ns`. `form` selects its content: seconds since the first
-    /// event or since the previous written event, with nine decimals, or the date, which is a
-    /// string in JSON. A chosen column `time` has the same form.
+    /// Adds the field `time` after `time_ns`. Depending on `form`, the field contains the seconds
+    /// since the first event, the seconds since the previous written event, or the date. Seconds
+    /// have nine decimals. In JSON, a date is a string. A chosen column `time` has the same form.
     ///
     /// ```
     /// use tracewell::export::events::{EventFormat, EventWriter};
@@ -247,8 +247,8 @@ impl<W: Write> EventWriter<W> {
         Self { times: Times::new(form.clone()), form: Some(form), ..self }
     }
 
-    /// Adds the object `args_text` to JSON lines: each argument as reports show it. Has no effect
-    /// on tables, in which [`Columns`] can select decoded arguments.
+    /// Adds the object `args_text` to JSON lines. It contains the text that reports show for each
+    /// argument. Has no effect on tables, in which [`Columns`] can select decoded arguments.
     pub fn with_decoded_arguments(self) -> Self {
         Self { decoded: self.format == EventFormat::JsonLines, ..self }
     }

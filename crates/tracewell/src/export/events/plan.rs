@@ -26,9 +26,9 @@ pub(super) struct EventPlan {
 pub(super) struct ContextPlan {
     /// Key and name.
     pub(super) text: Literal,
-    /// The core and the priority of the latest event; `kept` is the text of its core, context and
-    /// priority, or `None` if this text is too long.
+    /// The core and the priority in the text `kept`; `None` if there is no text yet.
     pub(super) kept_for: Option<(u16, Priority)>,
+    /// The text of core, context and priority; `None` if it is too long.
     pub(super) kept: Option<WideText>,
 }
 

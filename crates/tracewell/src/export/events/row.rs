@@ -138,7 +138,8 @@ pub(super) fn put_detail(
     put_key(room, format, value, event.trace.payload.digits()).done();
 }
 
-/// Ends a JSON line after the text: appends the target and the span if they depend on the event.
+/// Appends the end of a JSON line, after the value of `text`. The end contains the target if a
+/// bridge passed on the event from another logger, and the span if the event has one.
 fn put_span(out: &mut TextBuffer, format: EventFormat, event: Event<'_>) {
     let site = event.kind().instrumentation.site.as_ref();
     let forwarded = site.is_some_and(|site| site.forwarded.is_some());

@@ -32,8 +32,7 @@ impl Part {
 }
 
 impl<W: Write> EventWriter<W> {
-    /// Returns true if the lines of an event do not depend on earlier events, except on their
-    /// times.
+    /// Returns true if only the times in a line can depend on earlier events.
     pub(super) fn can_be_split(&self) -> bool {
         self.cells.is_none() && self.lines.is_whole()
     }

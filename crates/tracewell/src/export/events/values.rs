@@ -31,7 +31,8 @@ pub(super) struct Prefix {
 }
 
 impl Prefix {
-    /// Returns the form of prefix and value together, or `None` if the prefix is too long.
+    /// Returns the form of the text that consists of the prefix and a number, or `None` if the
+    /// prefix is too long.
     pub(super) fn number_form(&self, format: EventFormat, digits: usize) -> Option<NumberForm> {
         let before = self.text.bytes();
         if self.is_key {
@@ -110,7 +111,7 @@ pub(super) fn put_key(
 }
 
 /// Appends the value of one argument as the cell of a table, without escapes. Returns false if the
-/// event does not have it.
+/// event lacks this argument.
 pub(super) fn put_cell(
     out: &mut TextBuffer,
     format: EventFormat,
@@ -127,7 +128,7 @@ pub(super) fn put_cell(
 }
 
 /// Appends the value at a path in a nested argument as the cell of a table. Returns false if the
-/// event does not have it.
+/// argument has no value at this path.
 pub(super) fn put_cell_within(
     out: &mut TextBuffer,
     format: EventFormat,

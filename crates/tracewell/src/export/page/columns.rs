@@ -14,7 +14,7 @@
 //! | form | content |
 //! |---|---|
 //! | `numbers` | each value in groups of 7 bits, the lowest first; bit 7 is set if another group follows |
-//! | `deltas` | each difference from the value before, as a number: twice its magnitude, plus 1 if it is negative |
+//! | `deltas` | the difference of each value from the previous value: twice the magnitude, plus 1 if the difference is negative, in groups of 7 bits as above |
 //! | `bytes` | bytes as they are |
 
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ use flate2::write::ZlibEncoder;
 use serde_json::{Value, json};
 use tracewell_wire::number;
 
-/// Numbers from here on are not exact in a 64-bit floating-point value.
+/// All numbers below this limit are exact in a 64-bit floating-point value.
 const WIDE: u64 = 1 << 53;
 
 /// A column that is being filled.
@@ -140,8 +140,8 @@ impl Columns {
         self.content.push(bytes);
     }
 
-    /// Returns the payload with this header, to which it adds `columns`. The payload has the form
-    /// of zlib, even without compression.
+    /// Adds the member `columns` to the header, and returns the payload with this header. The
+    /// payload has the zlib format, even if it is not compressed.
     pub(super) fn payload(
         self,
         mut header: Value,

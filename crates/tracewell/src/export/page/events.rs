@@ -1,5 +1,5 @@
-//! The events of the page as columns. If the arguments of several events have the same text, it is
-//! stored once.
+//! The events of the page as columns. If the arguments of several events have the same text, this
+//! text is stored once.
 
 use std::collections::HashMap;
 
@@ -54,7 +54,7 @@ pub(super) struct Events {
     blocks: PerId<Option<usize>>,
     /// Names of the state codes that the kernel recorded.
     pub(super) codes: HashMap<u64, String, RandomState>,
-    /// One of these codes, which the next event probably has, too.
+    /// The latest of these codes. The next event probably has the same code.
     last_code: Option<u64>,
 }
 
@@ -79,8 +79,8 @@ impl Events {
             self.priorities.resize(trace.contexts.len(), Priority::NONE);
         }
         let pairs = || batch.columns.context.iter().zip(&batch.columns.priority);
-        // Usually no event shows a new priority. A branch for each event would often be
-        // mispredicted.
+        // Usually no event of a batch shows a new priority, so check all of them at once. A branch
+        // for each event would often be mispredicted.
         let none = |context: &ContextId| {
             self.priorities.get(context.index()).is_some_and(|known| *known == Priority::NONE)
         };
@@ -111,8 +111,8 @@ impl Events {
         }
     }
 
-    /// Discards the list of events, but still collects the facts about contexts that further events
-    /// contain.
+    /// Discards the list of events, but keeps the facts about contexts. [`Self::note`] still adds
+    /// the facts of further events.
     pub(super) fn forget(&mut self) {
         let (priorities, codes) = (&mut self.priorities, &mut self.codes);
         let (priorities, codes) = (std::mem::take(priorities), std::mem::take(codes));

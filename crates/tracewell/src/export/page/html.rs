@@ -67,12 +67,12 @@ const MODULES: [&str; 53] = [
     include_str!("../../../page/main.js"),
 ];
 
-/// Characters of base64 in a line: the page decodes line by line.
+/// Number of base64 characters in a line. The page decodes one line at a time.
 const LINE: usize = 1 << 16;
 
-/// Returns the page that loads its payload from `api/v1/page`, relative to its own address, and the
-/// content security policy of the page. The policy allows only the script and the style of the
-/// page, and requests to the server of the page.
+/// Returns the page and its content security policy. The page loads its payload from `api/v1/page`,
+/// relative to its own address. The policy allows only the script and the style of the page, and
+/// requests to the server of the page.
 ///
 /// ```
 /// use tracewell::export::page::served;
@@ -152,8 +152,8 @@ fn joined(modules: &[&str]) -> String {
     script
 }
 
-/// Returns the source expression that permits an inline script or style with this text in a content
-/// security policy.
+/// Returns a source expression for a content security policy. It permits the inline script or style
+/// that has this text.
 fn hash(text: &str) -> String {
     let mut base64 = Vec::new();
     // Writing to a vector cannot fail.
@@ -209,7 +209,8 @@ mod tests {
         assert_eq!(joined(&modules), "const a = 1;\nuse(a);\n");
     }
 
-    /// An end tag or a comment within a script would end it early, or change its parsing.
+    /// If the script contained an end tag or `<!--`, or if the style contained an end tag, the
+    /// browser would end the element at the wrong place.
     #[test]
     fn script_and_style_contain_nothing_that_ends_them() {
         let script = joined(&MODULES).to_lowercase();

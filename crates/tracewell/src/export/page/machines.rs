@@ -3,7 +3,7 @@
 //!
 //! | kind of row | state of a change | value |
 //! |---|---|---|
-//! | `machine` | 1 if the state is known, otherwise 0; 2 if a thread is in no span | index into the names in `states` |
+//! | `machine` | 0 if the state is unknown, 1 if it is known, 2 if a thread is in no span | index into the names in `states` |
 //! | `steps` | 1 during a step, otherwise 0 | 0 |
 //! | `level` | 1 if the level is known, otherwise 0 | the level; `most` is the maximum |
 
@@ -29,9 +29,10 @@ pub(super) struct MachineRows {
     pub(super) messages: Vec<Arrow>,
 }
 
-/// A state machine: its members `name`, `key` and `states`, its states and its steps. The spans of
-/// a thread also form a machine; its state is one of the spans, or none. They also have the member
-/// `group`: the heading of these rows.
+/// A state machine: the members `name`, `key` and `states` of its row, its changes of state, and
+/// its steps. The spans of a thread at one depth also form a machine. The state of such a machine
+/// is the span that the thread is in, or `None` outside of all spans. Its row also has the member
+/// `group`, which is the heading for the rows of spans.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MachineRow {
     pub(super) members: Value,

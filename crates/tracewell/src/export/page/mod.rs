@@ -122,8 +122,8 @@ fn header(trace: &Trace, title: &str, range: &Range<u64>, left_out: u64, more_wa
         "span": trace.span.to_string(),
         "from": range.start.to_string(),
         "until": range.end.to_string(),
-        // Nanoseconds from 1970 to the first event, so that several traces on a page begin at their
-        // dates.
+        // Nanoseconds from 1970 to the first event. A page with several traces uses this time to
+        // align them.
         "start": trace.wall_clock_ns(0).map(|ns| ns.to_string()),
         "rates": rates(&trace.clock),
         "facts": facts.collect::<Value>(),
@@ -138,8 +138,9 @@ fn header(trace: &Trace, title: &str, range: &Range<u64>, left_out: u64, more_wa
     })
 }
 
-/// Returns the rates of the clock. A rate consists of four strings: the ticks and the nanoseconds
-/// at its start, and the rate as a number of ticks in a number of seconds.
+/// Returns the rates of the clock, each as four strings. The first two are the ticks and the
+/// nanoseconds at which the rate begins to apply. The other two are a number of ticks, and the
+/// seconds that these ticks take.
 fn rates(clock: &Clock) -> Value {
     let rate = |ticks: u64, ns: u64, rate: crate::model::Rate| {
         let (count, seconds) = rate.ratio();
@@ -161,8 +162,8 @@ struct PageBuilder {
 }
 
 impl PageBuilder {
-    /// Returns the payload of the page. `trace` is the trace after the last event. Fails if no
-    /// event was selected.
+    /// Returns the payload of the page. `trace` is the trace as it is after the last event. Fails
+    /// if no event was selected.
     fn payload(self, trace: &Trace, title: &str) -> Result<Vec<u8>, ExportError> {
         let Self { tracks, figures, events, selection, .. } = self;
         let Some(ticks) = events.ticks else { return Err(no_events(&selection, trace)) };

@@ -1,4 +1,4 @@
-//! The rows of the page: changes of states and waits, as columns.
+//! Stores the rows of the page as columns, with their state changes and their waits.
 
 use std::ops::Range;
 
@@ -91,8 +91,8 @@ impl Rows {
         (start, self.changed)
     }
 
-    /// Returns the index of the last change at or before the start of the range, which is the first
-    /// change that affects the range.
+    /// Returns the index of the first change that affects the range: the last change at or before
+    /// the start of the range.
     pub(super) fn first<S: Copy + PartialEq>(&self, row: &Row<S>) -> usize {
         let before = row.changes().partition_point(|change| change.at.ticks <= self.range.start);
         before.saturating_sub(1)
@@ -135,8 +135,9 @@ impl Rows {
     }
 }
 
-/// Returns the number of elements at the beginning for which `is_one` returns true. It returns
-/// false for all later elements. This takes little time for both small and large numbers.
+/// Returns the number of elements at the beginning of the list for which `is_one` returns true.
+/// `is_one` must return false for all later elements. The search is fast for small and for large
+/// results.
 fn leading<C>(list: &[C], is_one: impl Fn(&C) -> bool) -> usize {
     let mut most = 1;
     while list.get(most).is_some_and(&is_one) {
@@ -150,7 +151,7 @@ pub(super) fn overlaps(range: &Range<u64>, from: Position, until: Option<Positio
     from.ticks <= range.end && until.is_none_or(|until| until.ticks >= range.start)
 }
 
-/// Adds a span. The stored value is the sequence number of its end plus 1, or 0 if the span has no
+/// Adds a span. The last column gets the sequence number of the end plus 1, or 0 if the span has no
 /// end.
 pub(super) fn put_span(columns: [&mut Column; 4], from: Position, until: Option<Position>) {
     let [from_ticks, from_seq, until_ticks, until_seq] = columns;

@@ -28,8 +28,8 @@ pub const MAX_PARTS: u64 = 100_000;
 /// Maximum number of events that a view lists.
 pub const MAX_LISTED: u64 = 50_000;
 
-/// The facts of a view of the events so far are made again when the trace has grown by this part of
-/// its length.
+/// A view of the events so far can reuse the facts of an earlier view if at most `n / MAX_AGE`
+/// events have been read since. `n` is the number of events that the earlier view covered.
 const MAX_AGE: u64 = 8;
 
 /// A sink that collects the data of a served page.
@@ -57,8 +57,8 @@ pub struct ServedBuilder {
 }
 
 impl ServedBuilder {
-    /// Returns a builder whose payloads are not compressed, for pages that read the trace on the
-    /// same computer.
+    /// Returns a builder whose payloads are not compressed. Use it if the payload does not leave
+    /// the computer, so that compression would take longer than it saves.
     pub fn uncompressed() -> Self {
         Self { compression: Compression::none(), ..Self::default() }
     }
@@ -68,17 +68,17 @@ impl ServedBuilder {
         Self { is_large: true, ..Self::default() }
     }
 
-    /// Provides a file. If the parts that few views need become many, the summary moves them to
-    /// this file. `opener` returns an empty file that can be read and written. If the file cannot
-    /// be opened or written, these parts stay in memory, and the builder fails when they reach 256
-    /// MiB. [`LargePage::store`] completes the file.
+    /// Provides a file. If there are many parts that only few views need, the summary moves these
+    /// parts to the file. `opener` returns an empty file that can be read and written. If the file
+    /// cannot be opened or written, these parts stay in memory, and the builder fails when they
+    /// reach 256 MiB. [`LargePage::store`] completes the file.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.summary.spill_to(opener);
     }
 
-    /// Stops collecting single events, because the page will load views, as the page of a large
-    /// trace does. Call this as soon as it is probable that the trace has too many events, because
-    /// most of the reading time is spent on the texts of single events.
+    /// Stops collecting single events. The page then loads views, like the page of a large trace.
+    /// Call this as soon as the trace probably has too many events: collecting the texts of single
+    /// events takes most of the reading time.
     pub fn use_views(&mut self) {
         if !self.is_large {
             self.is_large = true;
@@ -88,7 +88,7 @@ impl ServedBuilder {
 
     /// Returns the payload of the page. If the trace has too many events for one page, the payload
     /// shows the whole trace at a low resolution and lists no events. The second value then creates
-    /// the payloads of views. `trace` is the trace after the last event.
+    /// the payloads of views. `trace` is the trace as it is after the last event.
     ///
     /// # Errors
     /// Returns an error if the trace has no events.
@@ -113,8 +113,8 @@ impl ServedBuilder {
     }
 
     /// Returns the payload of a view that shows the events so far, as if the trace ended here.
-    /// `trace` is the trace after the last of these events. Returns `None` if the trace has no
-    /// events yet, or shows no states, because a view of it would be empty.
+    /// `trace` is the trace as it is after the last of these events. Returns `None` if the trace
+    /// has no events yet, or shows no states, because a view of it would be empty.
     ///
     /// # Errors
     /// Returns an error if the file of the summary cannot be read.
@@ -129,8 +129,8 @@ impl ServedBuilder {
         }
         let Self { summary, figures, events, so_far, .. } = self;
         let payload = summary.so_far(trace, |summary| {
-            // Most requests ask for parts of the trace, soon after each other. The facts would take
-            // most of the time, because they contain copies of all figures.
+            // A page usually requests several views soon after each other. So reuse recent facts:
+            // making them takes most of the time, because they contain copies of all figures.
             let is_recent = |(facts, count): &(Facts, u64)| {
                 trace.events - count <= count / MAX_AGE && facts.name_all(trace, summary)
             };
@@ -172,7 +172,8 @@ impl Sink for ServedBuilder {
     }
 }
 
-/// Returns an error if the trace shows no states, because its page could only list events.
+/// Returns an error if the trace shows no states. A page without states can only list events, and
+/// this trace has too many.
 fn too_large(trace: &Trace, error: TooLarge) -> Result<(), SinkError> {
     match trace.processor {
         Processor::Switches => Ok(()),
@@ -358,7 +359,8 @@ impl ListedEvents {
         Self { selector, events: Events::default(), is_cut: false }
     }
 
-    /// Returns the events. `trace` is the trace after the last event that the sink received.
+    /// Returns the events. `trace` is the trace as it is after the last event that the sink
+    /// received.
     pub fn finish(self, trace: &Trace) -> Listed {
         let listed = || {
             let mut columns = Columns::default();

@@ -75,7 +75,8 @@ mod tests {
         sha256(message).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The first two messages come from FIPS 180-4; the others fill a block to its limits.
+    /// The first two messages come from FIPS 180-4. Of the others, one is empty, one fills a block
+    /// together with its padding, and one fills a block alone.
     #[test]
     fn sha256_of_known_messages() {
         let expected = [

@@ -29,7 +29,7 @@ const MAGIC: &[u8; 8] = b"tw-page\n";
 /// form changes.
 const FORM: u32 = 4 << 16 | VERSION;
 
-/// Length in bytes of the end of a file, which begins with [`MAGIC`].
+/// Length in bytes of the last part of a file. This part begins with [`MAGIC`].
 const TAIL: usize = 32;
 
 stored_structs! {
@@ -63,9 +63,9 @@ impl Stored for Facts {
 
 impl LargePage {
     /// Writes the page to a file, from which [`Self::load`] restores it. `description` contains the
-    /// caller's own facts about the page. The page is written to its file of [`spill_to`] if it has
-    /// one, otherwise to the file that `opener` returns. Returns false and writes nothing if the
-    /// page has more than `most` bytes.
+    /// caller's own facts about the page. If [`spill_to`] has moved parts of the page to a file,
+    /// writes the rest to this file. Otherwise writes the whole page to the file that `opener`
+    /// returns. Returns false and writes nothing if the page has more than `most` bytes.
     ///
     /// # Errors
     /// Returns the error of the file system.
@@ -92,9 +92,9 @@ impl LargePage {
         Ok(true)
     }
 
-    /// Returns the description and the page. Returns `None` if the file is truncated, of another
-    /// version, or damaged outside of the records, or if `accepts` returns false for the
-    /// description.
+    /// Returns the description and the page. Returns `None` in three cases: another version of the
+    /// program wrote the file; the file is truncated, or damaged outside of the records; `accepts`
+    /// returns false for the description.
     pub fn load(mut file: File, accepts: impl FnOnce(&[u8]) -> bool) -> Option<(Vec<u8>, Self)> {
         let end = file.seek(SeekFrom::End(0)).ok()?.checked_sub(TAIL as u64)?;
         file.seek(SeekFrom::Start(end)).ok()?;
@@ -192,7 +192,7 @@ mod tests {
         assert!(page(TRACES[1]).summary.records() > 1000, "the records are tested, too");
     }
 
-    /// Damage of the records is found by the views that need them.
+    /// Damage in the records is found only by views that need these records.
     #[test]
     fn damaged_and_truncated_files_are_no_page() {
         let page = page(TRACES[1]);

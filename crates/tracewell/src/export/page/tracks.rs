@@ -84,11 +84,12 @@ impl Names {
         });
         let mut inversions: Vec<_> = inverted.collect();
         inversions.sort_by_key(|inversion| (inversion.from, inversion.until));
-        // `inversions` uses the longest one to find those that reach into a range from before it.
+        // `inversions` uses the length of the longest wait to find the waits that begin before a
+        // range and reach into it.
         let lengths = inversions.iter().map(|inversion| inversion.until - inversion.from);
         let longest = lengths.max().unwrap_or(0);
-        // The largest ones are always shown. `severe` is the smallest of them; there is no need to
-        // sort.
+        // The `SEVERE` largest inversions are always shown. `severe` is the size of the smallest of
+        // these, which can be found without sorting.
         let mut ticks: Vec<_> = inversions.iter().map(|inversion| inversion.ticks).collect();
         let mild = ticks.len().checked_sub(SEVERE);
         let severe =
@@ -154,8 +155,8 @@ impl Shown<'_> {
     }
 }
 
-/// Returns two numbers: the code of a context's state, and a detail. The detail is the context on
-/// whose behalf it runs, or the reason why it is blocked.
+/// Returns two numbers: the code of a context's state, and a detail. For a running context, the
+/// detail is the context on whose behalf it runs. For a blocked context, the detail is the reason.
 fn coded(state: State) -> (u64, u64) {
     match state {
         State::Unknown => (0, 0),
@@ -171,8 +172,8 @@ fn coded(state: State) -> (u64, u64) {
     }
 }
 
-/// Returns two numbers: the code of a core's activity, and a detail. The detail is the context, or
-/// the interrupt number plus 1.
+/// Returns two numbers: the code of a core's activity, and a detail. The detail is the running
+/// context, or the number of the interrupt plus 1.
 fn occupant(state: Occupant) -> (u64, u64) {
     match state {
         Occupant::Unknown => (0, 0),
@@ -267,7 +268,7 @@ fn entries(tracks: &Tracks, messages: &[Arrow], range: &Range<u64>, columns: &mu
 fn inversions(names: &Names, range: &Range<u64>, resolution: u64, columns: &mut Columns) {
     let mut all: [Column; 5] = Default::default();
     let Names { inversions, longest, severe, .. } = names;
-    // An inversion that reaches into the range began at most `longest` ticks before it.
+    // An inversion that reaches into the range began at most `longest` ticks before the range.
     let earliest = range.start.saturating_sub(*longest);
     let first = inversions.partition_point(|inversion| inversion.from < earliest);
     let last = inversions.partition_point(|inversion| inversion.from <= range.end);

@@ -381,7 +381,7 @@ fn counters(
     Ok(())
 }
 
-/// Returns the column of an object's type.
+/// Returns the cell with an object's type.
 fn type_text(kind: u8) -> String {
     let name = match kind {
         1 => "THREAD",
@@ -403,7 +403,7 @@ fn type_text(kind: u8) -> String {
     format!("   {name:<11}")
 }
 
-/// Returns the columns of an object's parameters, signed or unsigned as TraceX prints them.
+/// Returns the cells with an object's parameters.
 fn parameters(object: &Object) -> String {
     let (first, second) = (object.parameter1, object.parameter2);
     let (signed, second_signed) = (first as i32, second as i32);

@@ -29,8 +29,8 @@ struct Window {
 struct Windows {
     by_mutex: HashMap<usize, Window, RandomState>,
     /// Each key consists of three values: the blocked thread's priority, the owner, and the mutex.
-    /// The priority comes first, so that an event visits only the inversions of more urgent
-    /// threads.
+    /// The priority comes first, so that [`Self::turned_bad`] visits only the inversions in which
+    /// the blocked thread is more urgent than the running one.
     by_urgency: BTreeSet<(u32, u32, usize)>,
 }
 
@@ -46,8 +46,8 @@ impl Windows {
         Some(window)
     }
 
-    /// Returns, in TraceX's order, the mutexes whose inversions a thread of this priority makes
-    /// nondeterministic.
+    /// Returns the mutexes whose inversions become nondeterministic when the thread `context` runs
+    /// with this priority. The mutexes are in TraceX's order.
     fn turned_bad(&self, context: u32, priority: u32) -> Vec<usize> {
         let mut bad = Vec::new();
         let mut level = self.by_urgency.first().map(|(priority, ..)| *priority);
@@ -64,8 +64,8 @@ impl Windows {
     }
 }
 
-/// Marks the events at which inversions start. Returns the numbers of deterministic and
-/// nondeterministic inversions.
+/// Marks the events at which inversions start. Returns the number of deterministic inversions, and
+/// the number of nondeterministic inversions.
 pub(super) fn find(trace: &mut Trace) -> (u32, u32) {
     let mut events = std::mem::take(&mut trace.events);
     let mut search = Search {

@@ -115,7 +115,8 @@ impl Trace {
 }
 
 /// Returns true if as many timestamps increase as decrease. In this case, TraceX assumes a clock
-/// that counts down. `stamps` begins with the oldest, but TraceX compares timestamps in file order.
+/// that counts down. `stamps` begins with the oldest timestamp, but TraceX compares timestamps in
+/// file order.
 pub fn is_tie(facts: Facts, stamps: impl ExactSizeIterator<Item = u32> + Clone) -> bool {
     let slots = facts.buffer_end.wrapping_sub(facts.buffer_start) / SLOT;
     let oldest = facts.buffer_current.wrapping_sub(facts.buffer_start) / SLOT;

@@ -135,7 +135,7 @@ pub fn load(input: &mut Input) -> Result<(model::Trace, Trace), ExportError> {
 fn facts(dump: &threadx::DumpHeader) -> Facts {
     let header = &dump.header;
     Facts {
-        // The first word of a dump shows its byte order; TraceX calls it the id.
+        // TraceX calls the first word of a dump its id. This word shows the byte order of the dump.
         trace_id: dump.id(),
         timer_valid_mask: header.timer_valid_mask as u32,
         object_name_size: u32::from(dump.layout.name_size),

@@ -8,7 +8,7 @@ use tracewell_wire::threadx::ids;
 use super::trace::{Event, Trace};
 
 impl Trace {
-    /// Returns each event id with its number of occurrences, except RUNNING.
+    /// Returns each event id except RUNNING, with its number of occurrences.
     pub fn popular_services(&self) -> Vec<(u16, u64)> {
         popular(self.events.iter().filter(|event| event.id() != ids::RUNNING))
     }

@@ -1,9 +1,9 @@
 //! Counts context switches, preemptions, time slices and interrupts.
 //!
-//! Known mistakes of TraceX are reproduced. Each change from a thread to idle counts as a switch.
-//! A resume before any known thread counts as a preemption. If an interrupt has no enter and exit
-//! events, each of its events counts as an interrupt. Time slices are compared with a variable that
-//! is never updated, so their number is nearly always 0.
+//! Known mistakes of TraceX are reproduced. Each change from a thread to idle counts as a switch. A
+//! resume event counts as a preemption even if no thread has run before it. If an interrupt has no
+//! enter and exit events, each of its events counts as an interrupt. Time slices are compared with
+//! a variable that is never updated, so their number is nearly always 0.
 
 use tracewell_wire::threadx::ids;
 
@@ -15,17 +15,17 @@ use super::trace::{INITIALIZATION, INTERRUPT, Trace};
 pub struct Statistics {
     /// Number of changes of the context that runs next.
     pub context_switches: u64,
-    /// Number of events for a resumption or a time slice that change the running context.
+    /// Number of resume and time-slice events after which another context runs.
     pub preemptions: u64,
-    /// Time slices, as TraceX counts them.
+    /// Number of time slices, as TraceX counts them.
     pub time_slices: u64,
-    /// Suspensions in the whole system.
+    /// Number of suspensions in the whole system.
     pub suspensions: u64,
-    /// Resumptions in the whole system.
+    /// Number of resumptions in the whole system.
     pub resumptions: u64,
     /// Number of interrupts: enter events, plus events in interrupts whose enter event is missing.
     pub interrupts: u64,
-    /// Interrupts that began while another interrupt was still running.
+    /// Number of interrupts that began while another interrupt was still running.
     pub nested_interrupts: u64,
 }
 
@@ -88,7 +88,8 @@ impl Trace {
         for (k, event) in self.events.iter().enumerate() {
             next = event.next;
             if event.id() == ids::THREAD_RESUME {
-                // The first thread that runs after the resume, or the last context of the trace.
+                // Use the first thread that runs after this event. If no thread runs after it, use
+                // the next context of the last event.
                 next = following[k + 1];
             }
             let may_preempt = matches!(event.id(), ids::THREAD_RESUME | ids::TIME_SLICE);

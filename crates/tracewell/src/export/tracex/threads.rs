@@ -50,8 +50,8 @@ impl Trace {
             for event in self.events.iter().filter(|event| event.inserted == inserted) {
                 let threads = by_address.get(&event.context).map_or(&[][..], Vec::as_slice);
                 threads.iter().for_each(|thread| summaries[*thread].events += 1);
-                // All events of this address are in the event counts of all its threads. Their
-                // priorities and thresholds count only for the first thread.
+                // An event counts for all threads with its address, but its priority and threshold
+                // count only for the first of these threads.
                 if let Some(first) = threads.first() {
                     summaries[*first].widen(event);
                 }

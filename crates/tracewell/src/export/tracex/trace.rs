@@ -77,7 +77,8 @@ pub struct Event {
     pub ticks: u64,
     /// The four information words, as recorded.
     pub info: [u32; 4],
-    /// Priority of the thread (10 bits), or the address of the interrupted thread in an interrupt.
+    /// Priority of the thread (10 bits). In an event of an interrupt, this is the address of the
+    /// interrupted thread.
     pub priority: u32,
     /// Preemption threshold of the thread, if the kernel recorded it.
     pub threshold: Option<u32>,
@@ -85,11 +86,11 @@ pub struct Event {
     pub next: u32,
     /// Position of the context among the threads; 0 for other contexts.
     pub thread: usize,
-    /// Index of the event that ends a deterministic priority inversion that starts here; 0 if none
-    /// starts here.
+    /// If a deterministic priority inversion starts at this event, the index of the event that ends
+    /// it; otherwise 0.
     pub inversion_end: usize,
-    /// Index of the event that ends a nondeterministic inversion that starts here; 0 if none starts
-    /// here.
+    /// If a nondeterministic inversion starts at this event, the index of the event that ends it;
+    /// otherwise 0.
     pub bad_inversion_end: usize,
     /// True if TraceX inserted it.
     pub inserted: bool,
@@ -118,7 +119,7 @@ pub struct Trace {
     pub threads: Vec<usize>,
     /// Events, oldest first, including inserted ones.
     pub events: Vec<Event>,
-    /// Deterministic and nondeterministic priority inversions.
+    /// Number of deterministic priority inversions, and number of nondeterministic ones.
     pub inversions: (u32, u32),
     /// The first object at each address.
     pub(super) by_address: HashMap<u32, usize, RandomState>,

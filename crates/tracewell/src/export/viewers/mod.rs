@@ -8,9 +8,9 @@
 //! | `perfetto` | Perfetto's protobuf format |
 //! | `vcd` | value change dumps for viewers of signals |
 //!
-//! Both formats show the tracks of [`crate::analysis::tracks`], and derive no facts about
-//! scheduling themselves. The exports keep only the tracks in memory, because they write each event
-//! as soon as they read it.
+//! Both exports show the tracks of [`crate::analysis::tracks`], and derive no facts about
+//! scheduling themselves. They keep only the tracks in memory, because they write each event as
+//! soon as they read it.
 
 mod lanes;
 mod merge;

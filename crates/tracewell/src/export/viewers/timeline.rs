@@ -16,7 +16,7 @@ use crate::select::{Selection, Selector};
 pub(in crate::export) struct Timeline {
     pub(in crate::export) trace: Trace,
     pub(in crate::export) tracks: Tracks,
-    /// Ticks to show, both inclusive.
+    /// The range of ticks to show; both ends are inclusive.
     pub(super) range: Range<u64>,
     /// Ids of the selected events, in ascending order.
     pub(super) ids: BTreeSet<u32>,
@@ -24,7 +24,8 @@ pub(in crate::export) struct Timeline {
 }
 
 impl Timeline {
-    /// Reads the tracks. Keeps the bytes of a stream in memory, to read its events again.
+    /// Reads the tracks. If the input is a stream, keeps its bytes in memory, so that its events
+    /// can be read again.
     pub(in crate::export) fn read(input: &mut Input) -> Result<Self, ExportError> {
         // A state can depend on events before the selection.
         let selection = input.take_selection();
@@ -65,7 +66,7 @@ impl Timeline {
         Ok(())
     }
 
-    /// For each span of a row within the range: returns beginning, end and state.
+    /// Returns the beginning, the end and the state of each span of a row within the range.
     pub(super) fn spans<S: Copy + PartialEq>(
         &self,
         row: &Row<S>,

@@ -2,10 +2,10 @@
 //!
 //! If only the entry in a frame is damaged, the reader skips the frame, because the frame's length
 //! is known. The frame itself is damaged if its header is invalid, or if the frame is longer than
-//! its hook word requires. It is also damaged if its length reaches past the end of the file, but
-//! good frames follow its header. If the frame itself is damaged, the reader searches every
-//! multiple of 8 bytes for the next good frame. A frame is good if it is valid, and if another
-//! valid frame or the end of the file follows it.
+//! its hook word requires. It is also damaged if its length reaches past the end of the file
+//! although good frames follow its header. If the frame itself is damaged, the reader searches
+//! every multiple of 8 bytes for the next good frame. A frame is good if it is valid, and if
+//! another valid frame or the end of the file follows it.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Entry, EntryError, Frame, FrameHeader, ReadError};

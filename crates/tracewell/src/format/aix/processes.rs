@@ -117,7 +117,7 @@ impl Processes {
         }
     }
 
-    /// From `ticks` on, the process runs the program `path`.
+    /// Stores that a process runs the program `path` from `ticks` on.
     fn program(&mut self, trace: &mut Trace, pid: u64, path: Vec<u8>, ticks: u64) {
         let process = self.processes.entry(pid).or_default();
         // The name of the previous program is valid up to the previous tick.

@@ -41,7 +41,8 @@ fn describe(file: &[u8], path: &Path, length: u64, diagnostics: &mut Diagnostics
             ArrivalKind::Dropped | ArrivalKind::Closed | ArrivalKind::Restarted => {}
         }
     }
-    // The trace was replaced or shortened after the collection, so the positions mean nothing.
+    // If the trace has fewer bytes than the arrival file describes, the trace was replaced or
+    // shortened after the collection, and the positions mean nothing.
     if end > length {
         let message = format!(
             "{path} does not belong to this file: it describes {end} bytes, the file has {length}"

@@ -1,7 +1,7 @@
 //! Reads numbers of 1 to 64 bits at any bit offset.
 //!
-//! In little-endian order, the lowest bit of a number is first, and bits count from the lowest bit
-//! of a byte. In big-endian order, the highest bit is first, and bits count from the highest bit of
+//! In little-endian order, a number begins with its lowest bit, and bit 0 is the lowest bit of a
+//! byte. In big-endian order, a number begins with its highest bit, and bit 0 is the highest bit of
 //! a byte.
 
 use tracewell_wire::ByteOrder;

@@ -164,7 +164,7 @@ pub enum Class {
     SizedText {
         /// Length in bytes.
         length: Length,
-        /// Encoding. A NUL ends the text before the end of the field.
+        /// Encoding. If the field contains a NUL, the text ends there.
         encoding: Encoding,
     },
     /// Uninterpreted bytes, aligned to 8 bits.
@@ -193,13 +193,14 @@ pub struct Integer {
     pub alignment: u32,
     /// Order of the bytes.
     pub order: ByteOrder,
-    /// True if the order of the bits is the opposite of the usual one for the byte order (CTF 2).
+    /// True for the bit order `last-to-first` in little-endian numbers, and for `first-to-last` in
+    /// big-endian numbers (CTF 2).
     pub reversed: bool,
     /// The kind of number.
     pub kind: IntegerKind,
     /// Base for display: 2, 8, 10 or 16.
     pub base: u8,
-    /// True for characters: CTF 1.8's `encoding`.
+    /// True if the attribute `encoding` declares that the number is a character (CTF 1.8).
     pub is_text: bool,
     /// Names of values or, for [`IntegerKind::BitMap`], of bits, in order of declaration. Labels
     /// may repeat and ranges may overlap.
@@ -217,11 +218,11 @@ pub enum IntegerKind {
     Unsigned,
     /// Two's complement.
     Signed,
-    /// Bits without a number (CTF 2).
+    /// Bits that do not form a number (CTF 2).
     BitArray,
     /// Bits with names (CTF 2).
     BitMap,
-    /// False if all bits are 0 (CTF 2).
+    /// A Boolean that is false if all bits are 0 (CTF 2).
     Boolean,
 }
 
@@ -261,7 +262,7 @@ pub enum Role {
     PacketNumber,
     /// Id of the event's class. If a header contains several, the last one applies.
     EventClass,
-    /// The processor that recorded the packet: `cpu_id`, which is a convention of recorders.
+    /// The processor that recorded the packet. By convention, recorders name this number `cpu_id`.
     Processor,
 }
 
@@ -274,7 +275,8 @@ pub struct Float {
     pub alignment: u32,
     /// Order of the bytes.
     pub order: ByteOrder,
-    /// True if the order of the bits is the opposite of the usual one for the byte order (CTF 2).
+    /// True for the bit order `last-to-first` in little-endian numbers, and for `first-to-last` in
+    /// big-endian numbers (CTF 2).
     pub reversed: bool,
 }
 

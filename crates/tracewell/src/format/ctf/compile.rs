@@ -42,7 +42,8 @@ pub(super) struct Registers {
     /// True if these are the registers of an event.
     of_event: bool,
     by_location: HashMap<Location, u32, RandomState>,
-    /// For the path of each field, the registers of all locations that contain this field.
+    /// Maps the scope and path of each field to the registers of all locations that contain the
+    /// field.
     by_field: HashMap<(Scope, Vec<u32>), Vec<u32>, RandomState>,
 }
 
@@ -52,8 +53,8 @@ impl Registers {
         Self { before: self.len(), of_event: true, ..Self::default() }
     }
 
-    /// Adds the locations to which the fields of a structure refer. `visited` contains the types
-    /// whose locations are already added, because many fields can share a type.
+    /// Adds the locations to which the fields of a structure refer. Skips the types in `visited`,
+    /// because their locations are already added.
     pub(super) fn add(&mut self, structure: &Arc<Structure>, visited: &mut Visited) {
         if visited.insert(Arc::as_ptr(structure).addr()) {
             structure.members.iter().for_each(|member| self.add_of(&member.class, visited));
@@ -122,7 +123,7 @@ pub(super) struct Compiler<'r> {
     /// The position in bits, modulo a power of two.
     remainder: u64,
     divisor: u64,
-    /// The byte order of the previous number, if the number ended at the position.
+    /// The byte order of the previous number, if this number ends at the current position.
     order: Option<ByteOrder>,
     /// Index of the instruction that is the target of the latest jump. Numbers before this
     /// instruction must not be joined with numbers after it.
@@ -148,13 +149,13 @@ impl<'r> Compiler<'r> {
         }
     }
 
-    /// Sets the alignment of the position at which the program begins, in bits.
+    /// Sets the alignment in bits of the position at which the program begins.
     pub(super) fn begin_at(mut self, alignment: u64) -> Self {
         self.divisor = alignment;
         self
     }
 
-    /// Returns the alignment of the position after the program, in bits.
+    /// Returns the alignment in bits of the position after the program.
     pub(super) fn aligned(&self) -> u64 {
         match self.remainder {
             0 => self.divisor,

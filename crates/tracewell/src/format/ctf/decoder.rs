@@ -1,4 +1,4 @@
-//! The decoder of CTF: its options, and the choice between files that are complete and files that
+//! The decoder of CTF. It parses the options, and distinguishes complete files from files that
 //! grow. `decoding` delivers the events.
 
 use std::sync::Arc;

@@ -55,7 +55,7 @@ pub(super) fn warn(file: Option<&TraceFile>, warning: &str, trace: &mut Trace) {
     trace.diagnostics.add(Severity::Warning, None, message);
 }
 
-/// Arguments of events. They are in the context of the events' packet.
+/// The arguments in the context of a packet. All events of the packet have these arguments.
 #[derive(Debug, Default)]
 pub(super) struct PacketArguments {
     values: PacketRow,
@@ -153,8 +153,8 @@ impl<'a> Decoding<'a> {
         Self { reader, files, rows, keys: Vec::new() }
     }
 
-    /// Delivers all events. If the files still grow, stops as soon as an event that is not in them
-    /// yet could precede the next event.
+    /// Delivers all events. If the files still grow, stops at the first event before which the
+    /// recorder may still insert an event.
     pub(super) fn all(&mut self, out: &mut Emitter<'_>) -> Flow {
         while let Some(index) = self.reader.earliest() {
             let Some(stream) = self.reader.streams.get_mut(index) else { break };

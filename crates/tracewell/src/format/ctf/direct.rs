@@ -3,8 +3,8 @@
 //!
 //! A [`DirectEvent`] is made from the event's program and fills the same row. It needs no
 //! descriptions of fields. It also needs no registers, because it finds the lengths of arrays in
-//! the row. So it needs fewer instructions than the program. See `slots` for events of numbers
-//! only.
+//! the row. So it needs fewer instructions than the program. For events that contain only numbers
+//! at fixed offsets, see `slots`.
 
 use super::bits::Form;
 use super::classes::Encoding;
@@ -14,7 +14,8 @@ use super::program::{Count, Elements, Op, Output, Place, Program, Shape};
 use super::row::{Row, item};
 use crate::model::values::ListItem;
 
-/// The steps that fill the row of an event. They replace the event's only program.
+/// The steps that fill the row of an event. They replace the program that reads all scopes of the
+/// event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct DirectEvent(Vec<Step>);
 
@@ -23,11 +24,12 @@ pub(super) struct DirectEvent(Vec<Step>);
 enum Step {
     /// Rounds the position up.
     Align { mask: u64 },
-    /// Reads a run of numbers of `bits` bits in total. `present` has a bit for each of their slots.
+    /// Reads a run of numbers. Together, the numbers have `bits` bits. `present` has a bit for each
+    /// of their slots.
     Numbers { mask: u64, bits: u64, present: u32, numbers: Vec<SlotNumber> },
     /// Reads a text that ends with a NUL.
     Text { slot: u8 },
-    /// Reads an array of numbers of `step` bytes, which are of the same kind as `item`.
+    /// Reads an array of numbers. Each number has `step` bytes and the same kind as `item`.
     Array {
         slot: u8,
         item: ListItem<'static>,
@@ -55,7 +57,8 @@ impl DirectEvent {
             _ => None,
         };
         let mut steps = Vec::new();
-        // The latest number, and the registers that contain numbers, by their slots.
+        // The slot of the latest number, and the registers that contain numbers, each with the
+        // number's slot.
         let (mut last, mut stored) = (None, Vec::new());
         let mut ops = program.ops.iter();
         while let Some(op) = ops.next() {

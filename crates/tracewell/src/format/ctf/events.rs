@@ -39,8 +39,8 @@ pub(super) struct Maker {
 }
 
 impl Maker {
-    /// Adds the event types of all layouts to a schema. Types that were added before keep their
-    /// ids, unless later layouts show which system recorded the trace.
+    /// Adds the event types of all layouts to a schema. Types from earlier calls keep their ids,
+    /// unless later layouts show which system recorded the trace.
     pub(super) fn define(&mut self, layouts: &mut [Layout], schema: &mut Schema) {
         let streams = layouts.iter().flat_map(|layout| &layout.metadata.streams);
         let events = streams.flat_map(|stream| &stream.events);

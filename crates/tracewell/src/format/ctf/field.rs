@@ -8,8 +8,8 @@ use crate::model::schema::ArgumentKind;
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) kind: ArgumentKind,
-    /// The encoding as the schema names it; it sets the number of hexadecimal digits. Empty for all
-    /// classes except integers of whole words.
+    /// The encoding as the schema names it. The encoding determines the number of hexadecimal
+    /// digits. Empty for all classes except integers of 8, 16, 32 or 64 bits.
     pub(super) encoding: &'static str,
 }
 

@@ -41,17 +41,17 @@ impl FixedNumber {
         Some(Self { offset: at / 8, shift, order, mask: ones(bits), sign })
     }
 
-    /// Offset of the first byte.
+    /// Returns the offset of the first byte.
     pub(super) const fn offset(&self) -> u32 {
         self.offset
     }
 
-    /// Number of bits by which the word is shifted to the right.
+    /// Returns the number of bits by which the word is shifted to the right.
     pub(super) const fn shift(&self) -> u8 {
         self.shift
     }
 
-    /// Mask that selects the bits of the number in the shifted word.
+    /// Returns the mask that selects the bits of the number in the shifted word.
     pub(super) const fn mask(&self) -> u64 {
         self.mask
     }
@@ -60,7 +60,7 @@ impl FixedNumber {
         self.order
     }
 
-    /// The bit of the sign, or 0 if the number has none.
+    /// Returns the bit of the sign, or 0 if the number has none.
     pub(super) const fn sign(&self) -> u64 {
         self.sign
     }

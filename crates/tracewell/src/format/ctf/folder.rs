@@ -23,7 +23,8 @@ const MOVED_CHUNKS: [&str; 2] = [".tmp_old_chunk", ".tmp_new_chunk"];
 /// folder. For a file `metadata`, these are the files of the folder that contains it. For a stream,
 /// these are the stream and its `metadata`.
 ///
-/// A file `metadata` precedes its streams. Returns `None` if the path is not a trace.
+/// In the list of files, each file `metadata` precedes its streams. Returns `None` if the path is
+/// not a trace.
 pub(super) fn find(path: &Path) -> io::Result<Option<FolderFiles>> {
     let mut files = Vec::new();
     if path.is_dir() {

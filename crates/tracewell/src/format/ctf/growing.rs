@@ -4,12 +4,13 @@
 //! | what grows | what happens |
 //! |---|---|
 //! | a stream file | reading continues at the next packet, once it is complete |
-//! | the folder: a new file of a stream, a new chunk of a rotation | the file continues its stream |
-//! | the metadata | it is compiled again; events that it did not describe before are read then |
+//! | the folder: a new file or a new chunk | each new file continues or begins a stream |
+//! | the metadata | it is compiled again; the decoder can then read further events |
 //!
-//! Streams are merged by time. So an event waits until every stream has reached its time. With the
-//! option `wait`, no event waits longer than the given time. If a packet arrives after that, the
-//! times of its events are increased.
+//! Streams are merged by time. So an event waits until every stream has reached the time of the
+//! event. With the option `wait`, no event waits longer than the given time. If a packet begins
+//! before events that were already delivered, the decoder increases the times of the packet's
+//! events.
 
 use std::collections::HashMap;
 use std::ffi::OsString;

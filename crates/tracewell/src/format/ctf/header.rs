@@ -3,8 +3,8 @@
 //! Such a header is a sequence of numbers, or a number that selects one of several sequences, as in
 //! LTTng's headers. Headers of all other forms are read by their compiled programs.
 //!
-//! [`QuickHeader`] reads most of these headers with few instructions: those with the first of the
-//! sequences, if the header is short and not at the end of its packet.
+//! [`QuickHeader`] reads most of these headers with few instructions. It reads only headers that
+//! have the first sequence of fields, are short, and are not at the end of their packet.
 
 use tracewell_wire::ByteOrder;
 
@@ -47,7 +47,7 @@ struct Path {
     id: Option<FixedNumber>,
     /// The timestamp, and its number of bits.
     stamp: Option<(FixedNumber, u8)>,
-    /// Number of bits.
+    /// Number of bits of the sequence.
     bits: u32,
 }
 
@@ -69,8 +69,9 @@ impl FixedHeader {
         Some(walk.header)
     }
 
-    /// Returns a reader of headers with the first sequence of fields, or `None` if its numbers are
-    /// signed, differ in byte order or are too far from the start, or if it has no timestamp.
+    /// Returns a reader of headers with the first sequence of fields. Returns `None` if this
+    /// sequence has no timestamp, or if its numbers are signed, differ in byte order or are too far
+    /// from the start.
     pub(super) fn quick(&self) -> Option<QuickHeader> {
         let path = self.paths.first().filter(|path| path.bits > 0)?;
         let (stamp, stamp_bits) = path.stamp?;
@@ -121,15 +122,16 @@ impl FixedHeader {
     }
 }
 
-/// Number of bytes that a quick header is read from. They can extend beyond the header.
+/// Number of bytes from which a quick header is read. These bytes can extend beyond the header.
 const WINDOW: usize = 24;
 
-/// The layout of event headers with one sequence of fields near their start.
+/// The layout of event headers with the first sequence of fields. The numbers in this layout begin
+/// within the first 16 bytes of a header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct QuickHeader {
     /// Alignment in bits minus 1.
     mask: u64,
-    /// Number of bits; never 0.
+    /// Number of bits of the header; never 0.
     bits: u64,
     order: ByteOrder,
     /// The number that selects a sequence of fields. `range` describes the values that select the
@@ -190,8 +192,8 @@ impl QuickNumber {
 }
 
 impl QuickHeader {
-    /// Forgets the register of the selector unless fields after the header refer to it. `is_read`
-    /// returns true if they refer to a register.
+    /// Forgets the register of the selector if no field after the header refers to it. `is_read`
+    /// returns true for a register to which such a field refers.
     pub(super) fn forget_register(&mut self, is_read: impl Fn(u32) -> bool) {
         self.register = self.register.filter(|register| is_read(*register));
     }
@@ -256,7 +258,8 @@ struct Walk<'p> {
 
 impl Walk<'_> {
     /// Extends `path` by the instructions from `next` up to `end`, and adds the result to the
-    /// sequences. Returns its index, or `None` if offsets are not fixed.
+    /// sequences. Returns the index of the first sequence that it adds, or `None` if only a program
+    /// can read the header.
     fn path(&mut self, mut next: usize, end: usize, mut path: Path) -> Option<usize> {
         let mut last = None;
         let mut stored = None;

@@ -5,7 +5,8 @@
 //! | bytes | header of the file |
 //! |---|---|
 //! | 0–3 | magic number 0xC1F1DCC1 |
-//! | 4–7, 8–11 | version: 1, and 0 or 1 |
+//! | 4–7 | major version, 1 |
+//! | 8–11 | minor version, which the decoder ignores |
 //! | 12–15 | length of an entry in bytes |
 //!
 //! | bytes | entry |

@@ -52,7 +52,8 @@ pub(super) struct StreamLayout {
     pub(super) events: Vec<EventLayout>,
     /// Number of registers that its events need.
     registers: usize,
-    /// Index in `events`, plus one, by event id.
+    /// Element `n` is 1 plus the index in `events` of the class with id `n`, or 0 if there is no
+    /// such class.
     dense: Vec<u32>,
     others: HashMap<u64, usize, RandomState>,
 }
@@ -61,7 +62,7 @@ pub(super) struct StreamLayout {
 #[derive(Debug)]
 pub(super) struct EventLayout {
     /// One program each for the common context, the specific context and the payload, or one for
-    /// all three. If there are no programs, the reason.
+    /// all three. If there are no programs, the fault is the reason.
     pub(super) programs: Result<Vec<Program>, Fault>,
     /// Number of slots in a row.
     pub(super) slots: u8,
@@ -290,7 +291,7 @@ impl Make<'_> {
             Ok(programs)
         };
         // Each event includes the contexts of its stream, so compiling takes time even if the event
-        // is too large. So such an event uses up the budget, too.
+        // is too large. Therefore, an event that is too large also uses up the budget.
         let fault = Fault { at: 0, kind: FaultKind::Layout };
         let programs: Result<Vec<Program>, Fault> =
             if *budget > 0 { programs() } else { Err(fault) };

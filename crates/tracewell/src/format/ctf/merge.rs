@@ -9,8 +9,8 @@
 #[derive(Debug, Default)]
 pub(super) struct Merge {
     /// The winner, then the loser at each inner node. The children of node `n` are `2n` and `2n +
-    /// 1`; with `s` streams, the numbers from `s` on stand for the streams. An entry is
-    /// [`ENDED`] if the stream has ended.
+    /// 1`. With `s` streams, node `s` and the nodes after it are the streams. An entry is [`ENDED`]
+    /// if the stream has ended.
     entries: Vec<u128>,
     /// A lower bound of the second-earliest entry; 0 if that entry is not known.
     second: u128,
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn streams_come_in_order_of_time_and_index() {
-        // The times of each stream do not decrease; the merged order equals the sorted order.
+        // The times of each stream do not decrease, so the merged elements must be in sorted order.
         let streams: Vec<Vec<u64>> = (0..13_u64)
             .map(|stream| (0..stream * 3 % 7).map(|i| (stream * 5 % 11) + i * i % 4 * i).collect())
             .map(|mut times: Vec<u64>| {

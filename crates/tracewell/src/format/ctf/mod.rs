@@ -11,8 +11,8 @@
 //! | `position` | reads fields at a position in a packet |
 //! | `program` | runs programs, which read the fields of a scope |
 //! | `fixed` | reads fields at fixed offsets |
-//! | `slots` | runs of numbers at fixed offsets with slots of their own |
-//! | `direct` | reads events of numbers, texts and arrays of numbers without their programs |
+//! | `slots` | finds runs of numbers at fixed offsets, and reads events that are one run |
+//! | `direct` | reads events that contain only numbers, texts and arrays of numbers |
 //! | `header` | reads event headers whose fields have fixed offsets |
 //! | `compile` | compiles structures to programs |
 //! | `layout` | all programs of a trace |

@@ -8,8 +8,8 @@ use super::classes::Encoding;
 /// Maximum number of bytes of a variable-length number.
 const MAX_LEB_BYTES: usize = 10;
 
-/// A part of a packet: its bytes, the position in it, and its end. Positions are in bits from the
-/// beginning of the packet.
+/// The bytes from the beginning of a packet, the current position, and the end of the fields to
+/// read. Positions are in bits from the beginning of the packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bits<'a> {
     pub(super) bytes: &'a [u8],
@@ -24,7 +24,7 @@ pub(super) enum FaultKind {
     Beyond,
     /// A string has no NUL before the end of the content.
     Unterminated,
-    /// No option has this value of the selector.
+    /// The selector has this value, which selects no option.
     NoOption(i128),
     /// A length or a choice refers to a field that was not read.
     NoReference,

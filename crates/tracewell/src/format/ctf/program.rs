@@ -13,9 +13,9 @@ use super::classes::{Encoding, Integer, Role};
 use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault, FaultKind, end_of_text};
 
-/// Maximum number of array elements of zero bits in a packet. The limit is higher by 1 for each bit
-/// of the packet before the element. Such elements take time and memory, but occupy no bytes of the
-/// file.
+/// Maximum number of array elements of zero bits in a packet. Each bit of the packet before an
+/// element increases the limit for this element by 1. Such elements take time and memory, but
+/// occupy no bytes of the file.
 const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
 
 /// The kind of a field that contains fields.
@@ -40,7 +40,8 @@ pub(super) enum Place {
     Member,
     /// A field without a name, in an array, a variant or an optional field.
     Element,
-    /// None. The field is not an argument, because it describes the packet or the event.
+    /// The field has no destination. It is not an argument, because it describes the packet or the
+    /// event.
     Hidden,
 }
 
@@ -89,7 +90,7 @@ pub(super) trait Output {
 #[derive(Clone, Debug)]
 pub(super) struct Elements<'b> {
     number: FixedNumber,
-    /// The bytes from the next element on. They extend beyond the array if the packet does.
+    /// The bytes from the next element on. They can extend beyond the array.
     bytes: &'b [u8],
     /// Number of bytes of an element.
     step: usize,
@@ -98,8 +99,8 @@ pub(super) struct Elements<'b> {
 }
 
 impl<'b> Elements<'b> {
-    /// Takes an array from the position. The array contains `length` numbers, each with `step`
-    /// bytes.
+    /// Takes the array that begins at the position of `bits`. The array contains `length` numbers,
+    /// each with `step` bytes.
     #[inline]
     pub(super) fn take(
         length: u64,

@@ -103,7 +103,7 @@ impl<'o> Row<'o> {
         }
     }
 
-    /// Sets a slot to the place of the bytes from a position to the end of the row.
+    /// Makes a slot refer to the bytes from position `from` of `out` up to the end of `out`.
     fn set_place(&mut self, slot: u8, from: usize) {
         let (start, length) = (from - self.start, self.out.len() - from);
         self.set(slot, values::place(start as u32, length as u32));
@@ -308,7 +308,8 @@ fn recode(text: &[u8], encoding: Encoding) -> String {
 /// The values of a packet's context. They are read once and written to the row of each event.
 #[derive(Debug, Default)]
 pub(super) struct PacketRow {
-    /// The values of the fields, in order. Each is stored with the end of its content in `bytes`.
+    /// The values of the fields, in order. The second element of each pair is the position in
+    /// `bytes` at which the content of the value ends.
     values: Vec<(Value, usize)>,
     bytes: Vec<u8>,
     depth: u32,

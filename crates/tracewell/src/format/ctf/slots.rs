@@ -12,7 +12,7 @@ use super::position::{Bits, Fault};
 use super::program::{Op, Place, Program};
 use crate::model::values;
 
-/// The numbers of a quick event begin within this number of bytes.
+/// The numbers of a quick event begin within this number of bytes from the start of the event.
 const REACH: usize = 64;
 
 /// Number of bytes that are loaded to read a quick event. They can extend beyond the event.
@@ -103,7 +103,7 @@ impl PlainEvent {
         Ok(())
     }
 
-    /// Appends the row of an event, whatever its numbers are and wherever it is in the packet.
+    /// Appends the row of any plain event, at any position in the packet.
     #[inline(never)]
     fn read_any(&self, bits: &mut Bits<'_>, out: &mut Vec<u8>) -> Result<(), Fault> {
         let bytes = bits.run(self.mask, self.bits)?;

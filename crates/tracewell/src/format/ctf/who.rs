@@ -115,8 +115,8 @@ impl Who {
         let recorder = thread(number("vtid"), "procname");
         let recorder = recorder.or_else(|| thread(number("context_tid"), "procname"));
         let recorder = recorder.or_else(|| thread(number("perf_tid"), "perf_comm"));
-        // In the events with which LTTng first records the state of a kernel, `vtid` is the thread
-        // that the event describes.
+        // Events `lttng_statedump_*` describe the state of the kernel. In these events, `vtid` is
+        // the described thread, not the recorder.
         let recorder = recorder.filter(|_| !event.starts_with("lttng_statedump_"));
         let cpu = number("perf_cpu").or_else(|| number("core_id"));
         let mut named = [None; 2];
@@ -170,7 +170,7 @@ pub(super) fn processor(number: Option<u64>) -> u16 {
 #[derive(Debug, Default)]
 struct Cpu {
     running: Option<ContextId>,
-    /// The interrupts that it serves.
+    /// The interrupts that the processor serves.
     interrupts: Nested<ContextId>,
 }
 
@@ -269,7 +269,7 @@ impl Threads {
         id
     }
 
-    /// Because events are missing, forgets the running contexts of a processor, or of all
+    /// Handles missing events: forgets the contexts that are running on a processor, or on all
     /// processors if the number is `None`.
     pub(super) fn gap(&mut self, cpu: Option<u64>) {
         match cpu.and_then(|cpu| u16::try_from(cpu).ok()) {

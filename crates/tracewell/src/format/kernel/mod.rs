@@ -4,7 +4,7 @@
 //! | file | task |
 //! |---|---|
 //! | `names` | definitions: names of tasks, objects and events |
-//! | `tasks` | the state of each task, as far as events need it |
+//! | `tasks` | the parts of each task's state that are needed to derive events |
 //! | `state` | assigns events to contexts, and derives events from the state of the tasks |
 //!
 //! [`tracewell_wire::target::ids`] lists the recorded events. Each dialect finds these events in

@@ -35,8 +35,9 @@ pub(in crate::format) struct Names {
     pub(in crate::format) rate: Option<Rate>,
 }
 
-/// Returns the context key of a task or an interrupt. Analyses find a task by the number in an
-/// event's argument. In a native stream, the upper 32 bits of a thread's key contain a process id,
+/// Returns the context key of a task or an interrupt. The key of a task is its number, because
+/// analyses look up tasks by the number in an event's argument. Keys of interrupts are above the
+/// keys of threads in native streams. The upper 32 bits of a thread's key contain a process id,
 /// which is at most 2^22.
 const fn key(kind: DefinitionKind, number: u32) -> u64 {
     match kind {
@@ -127,8 +128,8 @@ impl Names {
         trace: &mut Trace,
     ) {
         let known = last(kind, number, trace);
-        // A definition adds an object without a lifetime, so this can be the creation of the added
-        // object.
+        // A definition adds an object without a lifetime. If there is such an object, this event is
+        // its creation.
         let is_new = |id: &ObjectId| {
             trace.objects.get(*id).is_some_and(|object| object.lifetime == Lifetime::default())
         };
@@ -151,7 +152,7 @@ impl Names {
         }
     }
 
-    /// Adds an object that begins at these ticks, or existed before the trace.
+    /// Adds an object that was created at tick `from`, or before the trace if `from` is `None`.
     fn add(&self, kind: DefinitionKind, number: u32, from: Option<u64>, trace: &mut Trace) {
         let known = self.known.get(&(kind, number));
         trace.objects.add(Object {
@@ -167,7 +168,7 @@ impl Names {
         });
     }
 
-    /// Adds a task that begins at these ticks, or existed before the trace.
+    /// Adds a task that was created at tick `from`, or before the trace if `from` is `None`.
     pub(in crate::format) fn add_task(
         &self,
         number: u32,

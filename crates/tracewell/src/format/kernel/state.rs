@@ -39,7 +39,7 @@ const UNKNOWN: u64 = START_UP + 2;
 /// The context that runs on a core while no interrupt is being served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Runs {
-    /// The scheduler has not started, or the trace does not show it.
+    /// The events so far do not show which context runs.
     #[default]
     Unknown,
     StartUp,
@@ -155,7 +155,7 @@ impl Kernel {
         *self.core(core) = Core::default();
     }
 
-    /// Handles missing events if it is unknown which core recorded them.
+    /// Handles missing events if the core to which they belong is unknown.
     pub(in crate::format) fn gap_on_all_cores(&mut self) {
         self.tasks.gap();
         self.cores.fill_with(Core::default);
@@ -233,8 +233,8 @@ impl Kernel {
             ids::OBJECT_CREATE | ids::OBJECT_DELETE => {
                 return Some(self.object(id, arguments, ticks, next, trace));
             }
-            // The other events depend on the state of a core, so events outside all cores do not
-            // change it.
+            // The effect of all other events depends on the state of a core. Outside all cores,
+            // such an event has no effect.
             _ => {
                 let Place::Core(core) = place else { return Some(next) };
                 return Some(self.next_of_core(id, core, task, next, trace));
@@ -290,7 +290,8 @@ impl Kernel {
         if task == 0 {
             Names::name_idle(trace);
         } else {
-            // A task that runs is ready. If it stops without another reason, it is preempted.
+            // A running task counts as ready. If the task is still ready when another task runs,
+            // the other task has preempted it.
             self.task(task, trace).state = State::Ready;
         }
         match stopped {

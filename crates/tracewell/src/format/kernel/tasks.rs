@@ -27,11 +27,12 @@ pub(super) enum Reason {
 /// The state of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
-    /// No event has shown it yet.
+    /// The events so far do not show the state.
     Unknown,
-    /// It is running or ready.
+    /// The task is running or ready.
     Ready,
-    /// It is not ready, or will not be ready when it loses its core.
+    /// An event gave the reason why the task is no longer ready. The task may still run until the
+    /// next switch.
     Stopped(Reason),
     Deleted,
 }

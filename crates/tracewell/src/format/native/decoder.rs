@@ -26,7 +26,7 @@ struct NativeDecoder {
     merge: Merge,
     begun: bool,
     is_growing: bool,
-    /// The state of the bytes after the log; `None` until the end of the log has been read.
+    /// The bytes after the log; `None` until the end of the log has been read.
     trailing: Option<TrailingBytes>,
 }
 

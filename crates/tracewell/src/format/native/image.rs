@@ -74,8 +74,8 @@ impl<'a> Image<'a> {
         let words = u64::from(geometry.packet_words);
         let committed = Committed(head(lane::COMMITTED)).position();
         let consumed = head(lane::CONSUMED);
-        // A lane is a ring that holds the last `lane_words` words up to the end of the open packet.
-        // Earlier packets have been overwritten.
+        // A lane is a ring of `lane_words` words, and the open packet is its newest packet. Packets
+        // that no longer fit have been overwritten.
         let possible = (committed.saturating_sub(1) / words * words + words)
             .saturating_sub(geometry.lane_words());
         let oldest = head(lane::OLDEST).max(possible);

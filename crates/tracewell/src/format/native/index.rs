@@ -6,7 +6,7 @@ use tracewell_wire::native::{IndexEntry, PacketHeader, WORD, word};
 
 use super::run::{RecordRun, Step, Walk};
 
-/// The index of a log, in order of the blocks.
+/// The index of a log. Its entries are in the order of the blocks.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Index {
     entries: Vec<IndexEntry>,
@@ -27,7 +27,7 @@ impl Index {
             // Each index block links to the previous one, so entries are collected backwards.
             let block = (0..count).map(|number| IndexEntry::read(body, number));
             entries.extend(block.rev().collect::<Option<Vec<_>>>()?);
-            // Each index block links to an earlier one, so the loop ends.
+            // A link must point to an earlier block, so the loop ends.
             at = word(found.body, 0).filter(|before| *before < at)?;
         }
         entries.reverse();

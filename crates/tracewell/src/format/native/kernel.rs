@@ -36,8 +36,8 @@ pub(super) struct KernelEvents {
     types: Vec<Option<Known>>,
     /// The tasks and objects that have a name.
     named: Vec<(DefinitionKind, u32)>,
-    /// The old and the new context of each thread whose context was replaced, because it was added
-    /// before the kernel's first event type.
+    /// The old and the new context of each thread that had a context before the kernel's first
+    /// event type was known. The new context replaces the old one.
     replaced: Vec<(ContextId, ContextId)>,
 }
 
@@ -59,8 +59,8 @@ impl KernelEvents {
         if index >= self.types.len() {
             self.types.resize_with(index + 1, || None);
         }
-        // The first name applies from the beginning of the trace, because the record with the name
-        // may have been overwritten.
+        // The first name of a task or object applies from the beginning of the trace, because the
+        // record that assigned the name may have been overwritten.
         if let Known::Names(parts) = &known
             && let Some(first) = parts.first()
             && !self.named.contains(&(first.kind, first.number))
@@ -110,7 +110,7 @@ impl KernelEvents {
         self.kernel.gap_on_all_cores();
     }
 
-    /// Delivers a kernel record that a thread recorded.
+    /// Delivers a record of a kernel event. `thread` is the context that wrote the record.
     pub(super) fn deliver(
         &mut self,
         record: Record,
@@ -136,8 +136,8 @@ impl KernelEvents {
         }
         let window = out.window;
         let payload = payload(record, window.bytes, window.offset);
-        // Bits 6 and 7 of the id are the form of the arguments. Form 3, a text, has two words, as
-        // form 2 does.
+        // Bits 6 and 7 of the id contain the number of words in the arguments: 0, 1 or 2. The value
+        // 3 stands for a text, which has two words.
         let count = usize::from(id >> 6).min(2);
         let mut fields = [0; 3];
         for (index, field) in fields.iter_mut().enumerate().take(1 + count) {

@@ -118,7 +118,8 @@ impl Log {
         merge: &mut Merge,
         trace: &mut Trace,
     ) {
-        // Recorders have far fewer lanes. The limit prevents a damaged number from filling memory.
+        // Recorders have far fewer than 4096 lanes. The limit prevents a damaged number from
+        // filling memory.
         let header = PacketHeader::read(body).filter(|header| header.lane < 4096);
         let Some(header) = header else {
             let message = "expected the header of a packet with a lane below 4096";

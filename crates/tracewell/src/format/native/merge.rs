@@ -23,7 +23,7 @@ const HELD_UP: &str = "a thread was held up, or clocks of cores differ";
 #[derive(Debug, Default)]
 struct Lane {
     runs: VecDeque<RecordRun>,
-    /// The current run and its next record.
+    /// The current run, the next record of this run, and the context of the records.
     current: Option<(Walk, Record, ContextId)>,
     next: Next,
     /// Number of events that were lost so far because the lane was full.
@@ -203,8 +203,8 @@ impl Merge {
             return out.event(event, record.start..record.end, HEAD);
         }
         // The rows of a kernel's events and of spans are not in the window, because the decoder
-        // computes them. All rows of a batch have the same form, so copy the rows of all other
-        // events, too.
+        // computes them. A batch has either all its rows in the window, or none. So copy the rows
+        // of all other events, too.
         let arguments = payload(record, out.window.bytes, out.window.offset);
         let copies = &mut out.buffer.payloads;
         match spans.role(record.id) {
@@ -234,7 +234,8 @@ fn gap_before(lane: &mut Lane, run: &RecordRun, gaps: &mut Vec<(Option<u64>, Los
         Next::Number(number) => (number, None),
         Next::Damaged { number, at } => (number, Some(at)),
     };
-    // Events are numbered per lane, so a difference is the exact number of lost events.
+    // Events are numbered per lane, so the difference of the numbers is the exact number of lost
+    // events.
     let lost = header.first_event.checked_sub(expected).filter(|lost| *lost > 0);
     let is_damage = damage.is_some() || run.after_damage;
     if lost.is_some() || damage.is_some() {

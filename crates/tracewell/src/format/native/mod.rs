@@ -12,7 +12,7 @@
 //! | `sites` | recognises event types of instrumented programs, and their spans |
 //! | `index` | finds the blocks of a log by time |
 //! | `snapshot` | makes a consistent copy of a stream that is being written |
-//! | `decoder` | runs the steps above in order |
+//! | `decoder` | decodes a log or a stream's memory |
 
 mod decoder;
 mod image;

@@ -91,7 +91,7 @@ pub fn note(start: &[u8]) -> Option<Note> {
             (", which created the stream, ended without closing it", Some(not_closed()))
         }
         Some(false) if recorded_state == Some(State::Suspended) => {
-            (", which created the stream, has ended; the stream was stopped before", None)
+            (", which created the stream, has ended; the stream was already stopped", None)
         }
         Some(false) => (", which created the stream, has ended", None),
         None => (" created the stream", None),
@@ -102,8 +102,9 @@ pub fn note(start: &[u8]) -> Option<Note> {
 
 /// Returns true if at least one thread of a process has not ended. A killed process remains visible
 /// until its parent waits for it. The first thread of a process remains visible until the other
-/// threads end, so the state of this thread does not suffice. The list of threads would not do
-/// either: while threads end, a reading of it can miss threads that are still running.
+/// threads end, so the state of this thread does not suffice. The list of threads does not suffice
+/// either: while some threads end, a reader of the list can miss other threads that are still
+/// running.
 fn is_running(process: u32) -> bool {
     let status = fs::read(format!("/proc/{process}/stat")).unwrap_or_default();
     // The name is in brackets, and may itself contain brackets and spaces. The state follows it.

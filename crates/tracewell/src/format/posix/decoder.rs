@@ -40,7 +40,7 @@ struct PosixDecoder {
     is_growing: bool,
     /// The log; `None` until its header has been read.
     log: Option<(LogHeader, Log)>,
-    /// The state of the bytes after the log; `None` until the end of the log has been read.
+    /// The bytes after the log; `None` until the end of the log has been read.
     trailing: Option<TrailingBytes>,
 }
 

@@ -55,7 +55,8 @@ impl Encoding {
     fn value(self, field: &[u8], offset: usize, kind: ArgumentKind) -> FieldValue {
         match self {
             Self::Chars(length) => {
-                // A text ends at its first zero byte. Bytes may contain zeros.
+                // A field of the kind `text` ends at its first zero byte. A field of the kind
+                // `bytes` may contain zeros.
                 let null = field.iter().position(|byte| *byte == 0);
                 let end = null.filter(|_| kind == ArgumentKind::Text).unwrap_or(length);
                 FieldValue::Bytes { offset, length: end }
@@ -111,9 +112,8 @@ pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), S
     Err(format!("expected {expected}, found 'as {encoding}'"))
 }
 
-/// Checks the kind of an argument without an encoding. `number` is the number of arguments without
-/// an encoding that precede this argument. The first argument without an encoding contains the
-/// whole data.
+/// Checks the kind of an argument without an encoding. `number` is the number of earlier arguments
+/// without an encoding. The first argument without an encoding contains the whole data.
 ///
 /// # Errors
 /// Returns a message if `number` is 0, and the argument has a name but is neither text nor bytes.

@@ -103,7 +103,8 @@ impl Rows {
             1 => format!("process {process}"),
             number => format!("process {process}/{number}"),
         };
-        // The address of a thread is not unique without its process.
+        // Threads of different processes can have the same address. So the key consists of the
+        // process and the thread's number within it.
         let key = u64::from(process) << 32 | u64::from(*number);
         let object = trace.objects.add(Object {
             key,

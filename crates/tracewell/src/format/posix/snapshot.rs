@@ -18,8 +18,8 @@ use tracewell_wire::posix::object::{Geometry, ObjectHeader, at, head};
 
 use crate::format::copies::Room;
 
-/// Returns the bytes of the stream that a file contains or to which it refers. Returns `None` for
-/// any other file.
+/// Returns the bytes of a stream, if the file contains the stream's memory or refers to it. Returns
+/// `None` for any other file.
 ///
 /// # Errors
 /// Returns an error if reading fails, or if a reference does not name a stream. Returns

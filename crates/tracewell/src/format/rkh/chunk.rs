@@ -69,7 +69,8 @@ impl Chunk<'_, '_> {
         let context = match step {
             Step::Elsewhere => state.running.unwrap_or(state.framework),
             Step::Of(slot) | Step::Ends(slot) => {
-                // Every row of such an event has the object's address in the same slot.
+                // In every row of this event type, `slot` contains the address of the active
+                // object.
                 let object = state.pending.rows.value(row, slot);
                 let context = state.symbols.active_object(self.out.trace, object);
                 state.running = matches!(step, Step::Of(_)).then_some(context);

@@ -2,9 +2,10 @@
 //!
 //! A frame takes the fast path if its checksum is valid, its sequence number is the expected one,
 //! its id has a [`FastPlan`](super::fast_plan::FastPlan), and its length is that of the plan. The
-//! loop leaves all other frames to the slow path (`slow`): symbols, texts, gaps, damage, and frames
-//! so near to the end of the chunk that a fixed window does not fit. The slow path can decode every
-//! frame, and it decodes common frames to the same events as the fast path.
+//! loop leaves all other frames to the slow path (`slow`): frames with symbols or texts, frames
+//! after a gap, damaged frames, and frames so near to the end of the chunk that a fixed window does
+//! not fit. The slow path can decode every frame, and it decodes common frames to the same events
+//! as the fast path.
 
 use std::hint::select_unpredictable;
 
@@ -204,7 +205,8 @@ impl<'s, 'b, S: Simd> FastState<'s, 'b, S> {
 }
 
 impl Position {
-    /// Writes the position back, as if the slow path had read the frames.
+    /// Stores the position in `state`, with the same result as if the slow path had read the
+    /// frames.
     fn store(self, state: &mut State) {
         state.counts.good += (self.count - state.pending.count) as u64;
         state.pending.count = self.count;

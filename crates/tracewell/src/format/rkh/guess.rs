@@ -1,11 +1,12 @@
-//! Infers missing settings by searching for the settings with which most frames can be decoded.
+//! Infers missing settings by searching for the settings with which the largest number of frames
+//! can be decoded.
 //!
 //! A recording that begins in the middle of a stream contains no configuration record. However,
 //! each frame has an id and a length, and an event with this id has this length only under some
 //! settings. For every dialect and every form of header, the search changes one size at a time, as
 //! long as this increases the number of frames that fit. The search accepts the best settings if
-//! they explain nearly every frame and some frames of each event, and if no other settings explain
-//! as many frames. Settings that affect no frame keep their defaults.
+//! they explain nearly every frame and at least half of the frames of each frequent event, and if
+//! no other settings explain as many frames. Settings that affect no frame keep their defaults.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -24,7 +25,8 @@ pub(super) const SAMPLE_BYTES: usize = 8192;
 /// Minimum number of frames for an inference.
 const MIN_FRAMES: usize = 8;
 
-/// Minimum number of frames of one event: if there are fewer, all of them could be damaged.
+/// Settings must explain at least half of the frames of each event that has this number of frames
+/// or more. If an event has fewer frames, all of them could be damaged.
 const MIN_OF_EVENT: usize = 4;
 
 /// The result of an inference.
@@ -171,7 +173,8 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Returns true if the settings explain nearly every frame and some frames of each event.
+    /// Returns true if the settings explain nearly every frame, and at least half of the frames of
+    /// each event that has [`MIN_OF_EVENT`] frames or more.
     fn explains(&self, sample: &Sample) -> bool {
         let fields = fields(self.dialect);
         let mut events = HashMap::<_, (usize, usize), RandomState>::default();
@@ -300,8 +303,8 @@ fn can_explain(
     10 * fitting >= 18 * frames
 }
 
-/// The possible forms of a header after its id. The first value of each form is true if there is
-/// a sequence number; the second value is the size of the timestamp in bytes.
+/// The possible forms of the part of a header that follows the id. The first value of each form is
+/// true if there is a sequence number; the second value is the size of the timestamp in bytes.
 const HEADERS: [(bool, u8); 8] =
     [(false, 0), (false, 1), (false, 2), (false, 4), (true, 0), (true, 1), (true, 2), (true, 4)];
 
@@ -326,9 +329,9 @@ fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usi
 }
 
 /// Returns variants of the given settings, each with another size or another value of a switch.
-/// Some variants change two settings: the sizes of both kinds of pointers, or the size of a count
-/// and the switch for a low-water mark. One change may not be enough there, because one 4-byte
-/// count is as long as two 2-byte counts.
+/// Some variants change two settings at once: the sizes of both kinds of pointers, or the size of a
+/// count and the switch for a low-water mark. A single change would not always improve the score.
+/// For example, one 4-byte count is as long as two 2-byte counts.
 fn neighbours(from: &Settings) -> Vec<Settings> {
     let sizes: [fn(&mut Settings, u8); 6] = [
         |s, size| s.signal = size,

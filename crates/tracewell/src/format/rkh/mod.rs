@@ -12,7 +12,7 @@
 //! | `counts` | numbers of frames, as facts of the trace |
 //! | `simd` | the operations of the fast path, per instruction set |
 //! | `fast_plan` | the plan for reading the frames of each id on the fast path |
-//! | `scan` | finds the ends of frames, and their sums |
+//! | `scan` | finds the ends of frames and the sums of their bytes |
 //! | `escaped` | removes escapes on the fast path |
 //! | `state` | the state of a stream between windows |
 //! | `chunk` | a section of the stream, and the emitter of its events |
@@ -111,8 +111,8 @@ fn recognise(start: &[u8]) -> Option<Confidence> {
         let Unstuffed::Frame(length) = unstuff(stuffed, &mut scratch) else { continue };
         let frame = scratch.get(..length).unwrap_or_default();
         if Configuration::recognise(frame).is_some() {
-            // A configuration record in the middle is less certain, because any bytes may precede
-            // it.
+            // Only a configuration record at the start of the input makes the format certain.
+            // Before a later record, the input may contain bytes of any format.
             let first = index == 0 && starts_here;
             return Some(if first { Confidence::Certain } else { Confidence::Possible });
         }

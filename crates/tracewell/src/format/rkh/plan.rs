@@ -61,7 +61,7 @@ pub(super) enum Shape {
         /// Positions of the arguments; the remaining slots are empty.
         slots: [Slot; FIXED_SLOTS],
     },
-    /// Arguments that follow each other; an absent one is `None`.
+    /// Arguments that must be read one after the other; an absent one is `None`.
     Sequence(Vec<Option<FieldType>>),
 }
 

@@ -5,9 +5,9 @@ use tracewell_wire::rkh::{FieldType, Item, Items, Settings};
 use super::plan::{FIXED_BYTES, FIXED_SLOTS, Plan, Shape, Slot, number};
 use crate::model::values::{self, HEAD, ListItem};
 
-/// Number of bytes that must exist after the arguments, because a load may include them. Their
-/// values do not matter. This number is enough to load four bytes from any position in the
-/// arguments.
+/// Number of bytes that must exist after the arguments, because reading an argument may also read
+/// these bytes. Their values do not matter. This number is enough to load four bytes from any
+/// position in the arguments.
 pub(super) const SLACK: usize = FIXED_BYTES + 4;
 
 /// Maximum number of words in a row with fixed positions.
@@ -200,7 +200,7 @@ impl Rows {
                 return Some(value.fold(0, |value, byte| value << 8 | u64::from(*byte)));
             }
         }
-        // Positions of strings count from the start of the row. The tail is appended later.
+        // Positions of strings are offsets from the start of the row. The tail is appended later.
         let start = HEAD + 8 * slots + before;
         let length = self.tail.len() - before;
         Some(values::place(u32::try_from(start).ok()?, u32::try_from(length).ok()?))

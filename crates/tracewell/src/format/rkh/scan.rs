@@ -1,9 +1,9 @@
 //! Finds the ends of frames and the sums of their bytes, in sections of 1024 bytes.
 //!
 //! The scan first lists all flags of a section, eight entries per step, and then returns the frames
-//! one by one. The processor can predict both loops, because no branch depends on the number of
-//! flags in a block. The sum of a frame is the difference of two prefix sums, so no loop over its
-//! bytes is necessary.
+//! one by one. Nearly every block contains between one and eight flags and needs one step, so the
+//! processor predicts the branches well. The sum of a frame is the difference of two prefix sums,
+//! so no loop over its bytes is necessary.
 //!
 //! `tracewell_wire::rkh::Cutter` returns the same frames with less memory.
 
@@ -103,7 +103,8 @@ impl<'a, S: Simd> Scan<'a, S> {
         Some(found)
     }
 
-    /// Returns the frame at a cursor, and the cursor after it. The cursor must be the latest one.
+    /// Returns the frame at a cursor, and the cursor after it. `cursor` must be the newest cursor,
+    /// because the scan holds only one section.
     #[inline(always)]
     pub(super) fn frame_at(&mut self, mut cursor: Cursor) -> Option<(ScannedFrame, Cursor)> {
         while cursor.next >= self.count {
@@ -160,7 +161,8 @@ impl<'a, S: Simd> Scan<'a, S> {
         }
         (self.range, self.total) = ((first, first + length), total);
         self.count = count;
-        // An escape before this section has not been passed yet, so keep it.
+        // If the cached escape is before this section, it belongs to the frame that continues here,
+        // so keep it.
         if self.escape >= first {
             self.find_escape(start);
         }

@@ -89,8 +89,8 @@ impl Chunk<'_, '_> {
         let code = ids::code(header.id, settings.id, self.state.dialect.has_groups());
         if let Some(number) = header.number {
             let order = self.state.timeline.order(number, header.stamp);
-            // Report a loss before the event that follows it is added, but only if the arguments
-            // show that the frame is an event.
+            // Report the loss before this frame's event is added, but only if the arguments show
+            // that the frame is an event.
             if order != Order::Next && self.state.check(code, arguments).is_ok() {
                 self.out_of_order(order, frame.cut)?;
             }

@@ -42,8 +42,8 @@ pub(super) struct State {
     extensions: Vec<Arc<Extension>>,
     /// The schema before the first byte.
     first_schema: Arc<Schema>,
-    /// True if the schema is the schema of a dialect; the user's schema files may extend it. Any
-    /// other schema stays in use, whatever version the target has.
+    /// True if the schema comes from a dialect. The user's schema files may extend such a schema.
+    /// Any other schema stays in use, whatever version the target has.
     pub(super) own_schema: bool,
     pub(super) timeline: Timeline,
     /// True after the first timestamp.

@@ -1,8 +1,8 @@
 //! Names of objects and active objects, with the times for which these names are valid.
 //!
-//! A name is valid from its symbol record to the next symbol record with the same key. The next
-//! configuration record ends it too, because a restarted target can reuse addresses for other
-//! objects.
+//! A name is valid from its symbol record to the next symbol record with the same key. A
+//! configuration record also ends the validity of all names, because a restarted target can reuse
+//! addresses for other objects.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -43,7 +43,8 @@ impl SymbolPlan {
     pub(super) fn of(schema: &Schema, event: &EventType, dialect: Dialect) -> Option<Self> {
         let name = event.args.iter().position(|argument| argument.name == "nm")?;
         let field: Field = event.args.get(name)?.encoding.parse().ok()?;
-        // A schema of a user can have a number with this name, which names nothing.
+        // In a user's schema file, an argument with this name can be a number. Such a number is not
+        // the name of an object.
         if field.field_type != FieldType::Text {
             return None;
         }
@@ -92,7 +93,7 @@ const MAX_LIVES: usize = 256;
 pub(super) struct Symbols {
     /// The objects that a user's schema file names, by type and key.
     given: HashSet<(u32, u64), RandomState>,
-    /// The objects that have names, by type and key.
+    /// The objects whose names are valid now, by type and key.
     holding: HashMap<(u32, u64), ObjectId, RandomState>,
     /// The objects that had names before the latest configuration record, by type and key.
     ended: HashMap<(u32, u64), ObjectId, RandomState>,

@@ -88,8 +88,8 @@ impl Timeline {
             return Order::Restarted;
         }
         match missing.checked_sub(self.skipped) {
-            // Perhaps the target never sent the skipped frames, because damage can look like a
-            // frame.
+            // The skipped frames may be damage that looks like frames, so perhaps the target never
+            // sent them.
             _ if missing == 0 => Order::Next,
             Some(0) => Order::Next,
             Some(rest) => Order::Gap(rest),

@@ -17,8 +17,7 @@ use super::simd::{Portable, Simd};
 use crate::model::{Flow, LossCause, Severity};
 use crate::text::counted;
 
-/// A buffer for the longest frame, and for the slack: bytes after the frame that a load may read as
-/// well.
+/// A buffer for the longest frame and for the slack after it, which a load may also read.
 type Scratch = [u8; MAX_FRAME_LEN + SLACK];
 
 impl Chunk<'_, '_> {
@@ -67,7 +66,7 @@ impl Chunk<'_, '_> {
         let counts = &mut self.state.counts;
         counts.dropped_bytes += dropped as u64;
         self.state.hunting = !found;
-        // Bytes after an oversized frame are part of its loss.
+        // If a frame was oversized, the dropped bytes are its rest, and its loss has been reported.
         if found && counts.oversize == 0 && counts.dropped_bytes > 0 {
             let dropped = counts.dropped_bytes;
             let bytes = counted(dropped, "byte");
@@ -83,8 +82,8 @@ impl Chunk<'_, '_> {
         Flow::Continue(found)
     }
 
-    /// Handles the bytes after the last flag. They are the start of a frame, or too many for one
-    /// frame. Returns the number of bytes consumed.
+    /// Handles the bytes after the last flag: the start of a frame, or a frame that is already too
+    /// long. Returns the number of bytes consumed.
     fn unfinished(&mut self, start: usize, last: bool, scratch: &mut Scratch) -> Flow<usize> {
         let cut = Cut { start, end: self.bytes.len(), escaped: true };
         match unstuffed(self.bytes, cut, scratch) {

@@ -35,7 +35,8 @@ pub(super) struct Area {
     /// True if the area continues the previous one, as consecutive packets of one chunk do.
     pub(super) continues: bool,
     /// True if this is the emergency area of a chunk. The previous area is then the normal area of
-    /// the same chunk. If the normal area is a ring, the emergency area contains older records.
+    /// the same chunk. If the normal area is a ring, the records in the emergency area are older
+    /// than those in the ring.
     pub(super) emergency: bool,
     /// The records that are missing before this area.
     pub(super) missing: Option<Missing>,
@@ -48,7 +49,7 @@ pub(super) struct Missing {
     pub(super) cause: LossCause,
 }
 
-/// The areas of an input, and the records that are missing after the last area.
+/// The areas of an input. `missing` contains the gaps that no area describes, with their offsets.
 #[derive(Debug, Default)]
 pub(super) struct Areas {
     pub(super) list: Vec<Area>,
@@ -99,7 +100,7 @@ impl Areas {
         self.missing.extend(missing.map(|missing| (end, missing)));
     }
 
-    /// Adds the records decompressed from `start` on, if there are any.
+    /// Adds an area for the part of `unpacked` that begins at `start`, unless this part is empty.
     fn add_unpacked(&mut self, input: usize, start: &mut usize, missing: &mut Option<Missing>) {
         let end = self.unpacked.len();
         if *start < end {
@@ -110,8 +111,8 @@ impl Areas {
         }
     }
 
-    /// Adds the normal area of a chunk; the area has `normal` bytes. Then adds the emergency area
-    /// if it begins at a slot.
+    /// Adds the normal area of a chunk, which has `normal` bytes, and then the emergency area. If
+    /// the normal area ends within a slot, adds all bytes as one area.
     fn add_both(&mut self, bytes: Range<usize>, normal: usize, diagnostics: &mut Diagnostics) {
         // If the normal area ends within a slot, the position of the emergency area is unknown.
         if normal >= bytes.len() || !normal.is_multiple_of(Record::SIZE) {
@@ -229,10 +230,10 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, diagnostics: &mut
         let first = at + ChunkHeader::SIZE;
         let here = part.end - first;
         let area = usize::try_from(header.area()).unwrap_or(usize::MAX);
-        // Recorders write whole slots, counted from the start of the normal area. A remainder that
-        // is shorter than a slot contains no record. It exists if the sizes in the header are not
-        // multiples of a slot's size, or if the area is truncated. The code below reports a
-        // truncated area.
+        // The slots follow each other from the start of the normal area, and recorders write only
+        // whole slots. A remainder that is shorter than a slot contains no record. It exists if the
+        // sizes in the header are not multiples of a slot's size, or if the area is truncated. The
+        // code below reports a truncated area.
         let held = area.min(here);
         let readable = held - held % Record::SIZE;
         if header.is_compressed() {

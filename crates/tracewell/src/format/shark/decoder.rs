@@ -105,7 +105,7 @@ impl Decoder for SharkDecoder {
         let manual = state.manual();
         if manual > 0 {
             let message = format!(
-                "{} with the user manual's code for unlocking, 0x43; no kernel writes it",
+                "{} with code 0x43 (unlock); the user manual defines it, but no kernel writes it",
                 counted(manual, "record")
             );
             out.trace.diagnostics.add(Severity::Warning, None, message);
@@ -256,8 +256,8 @@ impl Delivery<'_, '_> {
     }
 }
 
-/// Finds the records at the start of a list that fit together into one batch. Returns the lowest
-/// offset of these records, and their number. Positions within a batch have 32 bits.
+/// Determines how many of the first records of a list fit into one batch. Returns the lowest offset
+/// of these records, and their number. Positions within a batch have 32 bits.
 fn reach(places: &[usize], first: usize) -> (usize, usize) {
     let (mut low, mut high) = (first, first);
     let mut within = 0;

@@ -7,7 +7,6 @@
 //! | `order` | merges the runs in order of time |
 //! | `clock` | finds the rates of the clock |
 //! | `tasks` | maps context numbers to tasks and their names |
-//! | `names` | reads names of tasks that the user supplies |
 //! | `effects` | lists the effect of each code on the running task |
 //! | `rows` | fills columns with records and their contexts |
 //! | `decoder` | runs these steps in order |

@@ -23,7 +23,7 @@ pub(super) enum Step {
 pub(super) struct Merge<'a> {
     input: &'a [u8],
     runs: Vec<Run>,
-    /// Gaps that are not followed by a record in memory.
+    /// Gaps that do not belong to a run, with their offsets in the input.
     gaps: &'a [(usize, Missing)],
     /// For each run: the timestamp and the offset of its next record, and the index of the run. An
     /// index after the last run stands for a gap. The entry then has the timestamp of the record
@@ -50,8 +50,8 @@ impl<'a> Merge<'a> {
         self.runs.iter().map(|run| tsc(self.input, run.start)).min()
     }
 
-    /// Finds the records from `start` on that precede the next record of every other run. Returns
-    /// the offset of the byte after these records.
+    /// Starting at `start`, finds the records of a run that precede the next record of every other
+    /// run. Returns the offset of the byte after these records.
     fn end(&self, run: &Run, start: usize) -> usize {
         let Some(Reverse(next)) = self.heads.peek() else { return run.end };
         let next = (next.0, next.1);

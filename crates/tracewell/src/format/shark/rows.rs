@@ -27,8 +27,8 @@ pub(super) struct State {
     interrupt: MaybeContext,
     unknown: MaybeContext,
     manual: u64,
-    /// Maximum number of rows of the next batch. It is small after a short batch. Otherwise, each
-    /// of many short batches would prepare as many rows as a long one.
+    /// Maximum number of rows of the next batch. It is small after a short batch, because `fill`
+    /// prepares this number of rows even if the batch ends early.
     reach: usize,
 }
 

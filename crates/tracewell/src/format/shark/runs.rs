@@ -5,7 +5,7 @@ use tracewell_wire::shark::{Record, ids};
 use super::container::{Area, Missing};
 use crate::model::LossCause;
 
-/// Number of slots that are tested together, before slots are examined one by one.
+/// Number of slots that are tested together. If the test fails, each of these slots is examined.
 const CHUNK_LEN: usize = 512;
 
 /// The records that a wrapped ring has overwritten.
@@ -65,8 +65,8 @@ impl Survey {
         let (slots, _) = input.get(area.bytes.clone()).unwrap_or_default().as_chunks();
         self.slots += slots.len() as u64;
         for piece in slots.chunks(CHUNK_LEN) {
-            // Nearly every piece only extends the open run, and `plain` checks all slots of a piece
-            // together.
+            // Nearly every piece only extends the open run. `plain` recognises such a piece
+            // quickly, because it checks all slots of the piece together.
             let plain = self.plain(piece);
             if open && let Some(last) = plain {
                 self.extend(last, piece.len());
@@ -109,8 +109,8 @@ impl Survey {
             // The code word and the first parameter, which one instruction reads together.
             let word = u32::from(record.code_word) | u32::from(record.par1) << 16;
             bits |= word;
-            // The mask clears all bits of these four codes: empty slot, the two kinds of clock
-            // records, and end of trace. The subtraction then sets all bits.
+            // The mask clears all bits of four codes: empty slot, the two kinds of clock records,
+            // and end of trace. For these codes, the subtraction then sets all bits.
             masked |= (word & 0x00CF).wrapping_sub(1);
         }
         let only_codes = bits & 0xFF00 == 0;

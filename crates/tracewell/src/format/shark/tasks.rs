@@ -39,8 +39,8 @@ struct Task {
 #[derive(Debug)]
 pub(super) struct Tasks {
     by_number: HashMap<u16, Task, RandomState>,
-    /// For each context number: the context of its task, if the task was used. The kernel and the
-    /// other numbers have no context here.
+    /// The context of the task for each context number, if the trace has shown any activity of this
+    /// task. Otherwise, and for the kernel, the entry is [`MaybeContext::NONE`].
     used: Box<[MaybeContext; NUMBERS]>,
     names: Names,
 }
@@ -56,8 +56,9 @@ impl Tasks {
         &self.names
     }
 
-    /// Returns the context of the task to which a number refers, if the task was used before.
-    /// Returns `None` for the kernel, because the kernel's own context is not a task.
+    /// Returns the context of the task to which a number refers, if the trace has shown any
+    /// activity of this task. Returns `None` for the kernel, because the kernel's own context is
+    /// not a task.
     #[inline(always)]
     pub(super) fn used(&self, number: u16) -> MaybeContext {
         self.used[usize::from(number)]

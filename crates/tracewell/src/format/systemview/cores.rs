@@ -14,8 +14,8 @@ pub(super) struct Core {
     interrupts: Nested<ContextId>,
     /// The count in the latest overflow packet.
     pub(super) drops: Option<u32>,
-    /// True if the stream began within a recording. In this case, the first count includes earlier
-    /// losses.
+    /// True if the stream began within a recording. In this case, the count in the first overflow
+    /// packet includes losses before the stream.
     pub(super) joined: bool,
 }
 

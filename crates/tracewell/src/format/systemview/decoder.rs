@@ -49,7 +49,7 @@ struct SystemViewDecoder {
     events: Events,
     /// The only stream; `None` before the head has been read.
     lane: Option<Lane>,
-    /// The form of packets from which the trace extracts arguments.
+    /// The packet form that the trace uses to extract arguments.
     form: Form,
 }
 
@@ -117,7 +117,7 @@ impl Decoder for SystemViewDecoder {
 }
 
 impl SystemViewDecoder {
-    /// Returns the stream after a head at this offset.
+    /// Adds the texts of the head at this offset, and returns the stream that follows the head.
     fn begin(&mut self, head: &Head, offset: u64, trace: &mut Trace) -> Lane {
         add_head(trace, head, offset);
         let core_in_id = self.core_in_id || head.core_in_id;
@@ -180,8 +180,7 @@ impl SystemViewDecoder {
             _ => {}
         }
         if self.form != lane.stream.form {
-            // Deliver the events so far, because the trace extracts their arguments with the old
-            // form.
+            // The new form must not apply to earlier events, so deliver them first.
             out.flush()?;
             self.form = lane.stream.form;
             out.trace.recorded = Some(Box::new(Recorded(self.form)));
@@ -200,7 +199,7 @@ impl SystemViewDecoder {
     fn skipped(&mut self, lane: &Lane, skipped: Skipped, out: &mut Emitter<'_>) -> Flow {
         let Skipped { from, until, cause, guessed } = skipped;
         let bytes = until - from;
-        // If the ids contain the core, the lost packets may be of any core.
+        // If the ids contain the core, the lost packets may be from any core.
         let cpu = Some(lane.cpu).filter(|_| !lane.stream.form.core_in_id);
         self.events.skipped(cpu, cause == Cause::Joined);
         if guessed {
@@ -236,7 +235,7 @@ impl SystemViewDecoder {
     fn several(&mut self, head: &Head, input: Input<'_>, out: &mut Emitter<'_>) -> Flow {
         let length = input.bytes.len() as u64;
         let mut lanes = Vec::new();
-        // One file: its head contains the beginning of the stream of each core.
+        // One file: its head specifies the offset of each core's stream.
         if self.parts.is_empty() {
             add_head(out.trace, head, input.offset);
             let begins = begins(head, length, out.trace);
@@ -265,7 +264,7 @@ impl SystemViewDecoder {
             let Some(lane) = merger.lane(index) else { break };
             match next {
                 Next::Packet(packet, place) => self.packet(lane, &packet, place, out)?,
-                // The other core's packet becomes the event.
+                // The decoder has already added the event of the other core's packet.
                 Next::Copy => {}
                 Next::Skipped(skipped) => self.skipped(lane, skipped, out)?,
             }

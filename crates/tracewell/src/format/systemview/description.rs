@@ -111,8 +111,7 @@ pub fn to_schema(text: &str, path: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Returns the kind of an argument with this conversion, in the form in which it follows the
-/// argument's name.
+/// Returns the kind of an argument with this conversion, as text to append to the argument's name.
 fn kind(conversion: &str, types: &[(String, Vec<(u32, String)>)]) -> String {
     let kind = match conversion {
         "d" | "i" => "signed",

@@ -1,5 +1,5 @@
-//! Parses descriptions of events, which modules send and description files contain, such as `Packet
-//! len=%u from=%p | Returns %u`.
+//! Parses descriptions of events, such as `Packet len=%u from=%p | Returns %u`. Modules send such
+//! descriptions, and description files contain them.
 //!
 //! The first word is the name. A parameter consists of a word, `=%`, and a conversion. The parser
 //! ignores all other words, and the text after `|`, which describes the returned value.

@@ -70,8 +70,8 @@ impl Kernel {
         self != Self::ZEPHYR
     }
 
-    /// Returns the events of all streams and the events of this system. They are parsed once per
-    /// process.
+    /// Returns the events that every stream has, and the events of this system. They are parsed
+    /// once per process.
     pub(super) fn schema(self) -> Arc<Schema> {
         static SCHEMAS: [OnceLock<Arc<Schema>>; ENTRIES.len()] =
             [const { OnceLock::new() }; ENTRIES.len()];

@@ -22,7 +22,7 @@ impl Lane {
         Self { stream, cpu, ticks: 0, started: false, advanced: false }
     }
 
-    /// Returns true if the stream had a packet.
+    /// Returns true if a packet of the stream has been read.
     pub(super) fn has_started(&self) -> bool {
         self.started
     }

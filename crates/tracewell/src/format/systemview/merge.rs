@@ -13,7 +13,8 @@ use super::stream::{Part, Skipped, Source};
 use crate::format::Input;
 use crate::model::{Severity, Trace};
 
-/// Maximum number of packets with equal times that are compared with packets of other cores.
+/// Maximum number of stored packets of the current time. The merger compares them with packets of
+/// other cores.
 const MAX_COMPARED: usize = 64;
 
 /// The next part of a stream.
@@ -43,8 +44,8 @@ pub(super) struct Merger<'a> {
 }
 
 impl<'a> Merger<'a> {
-    /// Creates the streams from the parts of an input. Each part consists of a lane and the offset
-    /// of its end in bytes.
+    /// Creates the streams from the parts of an input. `lanes` contains a lane for each part, and
+    /// the part's end as an offset in bytes.
     pub(super) fn new(lanes: Vec<(Lane, u64)>, input: Input<'a>) -> Self {
         let branches = lanes.into_iter().map(|(lane, end)| {
             let end = usize::try_from(end.saturating_sub(input.offset)).unwrap_or(usize::MAX);
@@ -71,8 +72,8 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Returns the earliest part of all streams, and the index of its stream. The caller must then
-    /// call [`Merger::advance`].
+    /// Returns the earliest of the streams' next parts, and the index of its stream. The caller
+    /// must then call [`Merger::advance`].
     pub(super) fn earliest(&mut self) -> Option<(usize, Next<'a>)> {
         let nexts = self.branches.iter().enumerate();
         let nexts = nexts.filter_map(|(index, branch)| Some((index, branch.next?)));
@@ -106,7 +107,7 @@ impl<'a> Merger<'a> {
         if !is_copied(packet.id) {
             return false;
         }
-        // Packets arrive in order of time, so no later packet can equal one with an earlier time.
+        // Packets arrive in order of time, so packets with an earlier time have no further copies.
         self.compared.retain(|(other, _)| other.ticks == place.ticks);
         let found = self.compared.iter().position(|(other, known)| {
             other.cpu != place.cpu && known.id == packet.id && known.payload == packet.payload

@@ -57,7 +57,7 @@ pub static FORMAT: Format = Format {
     ..Format::new("systemview", recognise, decoder::new)
 };
 
-/// The rules for schema files: modules name their events in the stream.
+/// The rules for schema files. The stream itself contains the names of the events of modules.
 const RULES: Rules = Rules { names_events: true, check_encoding, ..Rules::WORDS };
 
 /// The encoding of an argument that is the identifier of an object: its shortened address.

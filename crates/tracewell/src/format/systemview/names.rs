@@ -235,7 +235,7 @@ impl Names {
         context
     }
 
-    /// Returns the context between two tasks.
+    /// Returns the context of the scheduler, which runs between two tasks.
     pub(super) fn scheduler(trace: &mut Trace) -> ContextId {
         system(trace, key::SCHEDULER, "scheduler".to_owned(), ContextKind::System)
     }

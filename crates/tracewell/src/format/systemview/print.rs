@@ -67,7 +67,7 @@ fn parse(text: &str) -> (Conversion, Option<char>, usize) {
             '0' if !digits && !in_precision => conversion.zero = true,
             '0'..='9' => {
                 let digit = character.to_digit(10).unwrap_or(0) as usize;
-                // Digits after the point are the precision, others the width.
+                // Digits after the point are the precision; all other digits are the width.
                 let number = conversion.precision.as_mut().filter(|_| in_precision);
                 let number = number.unwrap_or(&mut conversion.width);
                 // Limit the number, because a damaged text can demand any width.

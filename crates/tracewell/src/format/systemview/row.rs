@@ -93,8 +93,8 @@ impl Row {
         if let ([head, places @ ..], _) = row.as_chunks_mut::<8>() {
             *head = values::head(self.present, self.count as u32).to_le_bytes();
             for (index, (place, slot)) in places.iter_mut().zip(&self.slots).enumerate() {
-                // A place in `slots` counts from the tail. In the row, it counts from the row's
-                // start.
+                // In `slots`, a place is an offset in the tail. In the row, it is an offset from
+                // the row's start.
                 let is_place = self.places >> index & 1 == 1;
                 *place = (slot + if is_place { start as u64 } else { 0 }).to_le_bytes();
             }

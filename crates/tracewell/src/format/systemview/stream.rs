@@ -98,7 +98,7 @@ pub(super) struct Stream {
     pub(super) form: Form,
     /// Ticks per second, if known.
     pub(super) rate: Option<u32>,
-    /// True if the order of long texts is known.
+    /// True if the byte order of the counts in long texts is known.
     order_known: bool,
     state: State,
     /// Number of zero bytes at the end of the previous packet.
@@ -147,8 +147,8 @@ impl Stream {
         source.bytes.get(usize::try_from(self.at.checked_sub(source.offset)?).ok()?..)
     }
 
-    /// Skips the packets that the caller has read. They occupy this number of bytes, and the last
-    /// packet does not end with a zero byte.
+    /// Skips the packets that the caller has read. These packets have `bytes` bytes in total. The
+    /// last one must not end with a zero byte.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.at += bytes as u64;
         self.zeros = if bytes > 0 { 0 } else { self.zeros };
@@ -182,7 +182,8 @@ impl Stream {
                 Some(Part::Packet(packet, at))
             }
             Err(Fault::Incomplete) if !last => Some(Part::More(rest.len() + 1)),
-            // The input ends within a packet. A longer rest, or one with a sync, is damage instead.
+            // If the rest is short and contains no sync, the input ends within a packet. Otherwise
+            // the rest is damaged.
             Err(Fault::Incomplete) if rest.len() <= LAST_PACKET && find_sync(rest).is_none() => {
                 let from = self.at;
                 self.at += rest.len() as u64;
@@ -411,7 +412,8 @@ fn is_plausible(
             }
             id => id < ids::FIRST_UNDEFINED,
         };
-        // The rate is the number of ticks in a second. Plausible packets are closer together.
+        // The rate is the number of ticks in a second. Plausible packets are less than a second
+        // apart.
         let in_time = packet.delta < rate.unwrap_or(PLAUSIBLE_DELTA);
         let fits = packet.payload.len() <= PLAUSIBLE_PAYLOAD && packet.check(form.texts).is_ok();
         if !is_known || !in_time || !fits {

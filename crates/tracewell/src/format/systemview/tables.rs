@@ -1,5 +1,6 @@
-//! The schema of a stream. It contains the events of all streams, of the operating system, of
-//! modules and of the user's files, and the names that the stream gives to numbers.
+//! The schema of a stream. It contains the events that every stream has, and the events of the
+//! operating system, of modules and of the user's files. It also contains the names that the stream
+//! gives to numbers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -57,7 +58,7 @@ const DENSE_IDS: u32 = ids::FIRST_UNDEFINED;
 /// The plans of the events that have occurred.
 #[derive(Debug, Default)]
 struct Plans {
-    /// By id; empty before the first plan.
+    /// The plans of ids below [`DENSE_IDS`], indexed by id. Empty until the first plan is stored.
     dense: Vec<Option<Plan>>,
     others: HashMap<u32, Plan, RandomState>,
 }
@@ -88,7 +89,8 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Creates the tables for a stream of this system, including the schema files of a user.
+    /// Creates the tables of a stream. `files` are the user's schema files, and `kernel` is the
+    /// operating system, if it is known.
     pub(super) fn new(files: Vec<Arc<Extension>>, kernel: Option<Kernel>) -> Self {
         Self { files, kernel, ..Self::default() }
     }
@@ -97,8 +99,8 @@ impl Tables {
         self.kernel
     }
 
-    /// Removes and returns the arguments of an event. The caller must return them with
-    /// [`Tables::return_plan`], so that they need not be created again for the next event.
+    /// Removes and returns the plan of an event. Creates the plan if there is none. The caller must
+    /// return the plan with [`Tables::return_plan`], so that it need not be created again.
     #[inline]
     pub(super) fn take_plan(&mut self, schema: &Schema, id: u32) -> Plan {
         let known = match self.plans.dense.get_mut(id as usize) {
@@ -108,7 +110,7 @@ impl Tables {
         known.unwrap_or_else(|| schema.event(id).args.iter().map(field).collect())
     }
 
-    /// Stores the arguments of an event until its next occurrence.
+    /// Stores the plan of an event for the next event with this id.
     #[inline]
     pub(super) fn return_plan(&mut self, id: u32, plan: Plan) {
         let plans = &mut self.plans;
@@ -207,7 +209,7 @@ fn name_calls_of(trace: &mut Trace, events: &[u32]) {
     }
 }
 
-/// Returns the table of names for the first argument of an event that has such a table.
+/// Returns the first table of names among the arguments of an event.
 fn table(schema: &Schema, event: u32) -> Option<TableId> {
     schema.event(event).args.iter().find_map(|argument| match argument.kind {
         ArgumentKind::Enum(table) => Some(table),

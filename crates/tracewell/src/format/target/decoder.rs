@@ -64,7 +64,8 @@ enum Kind {
     Line,
     /// A dump of memory that contains a ring.
     Dump,
-    /// Neither is at the start of the input, but a dump can contain a ring after these bytes.
+    /// The examined bytes show neither a line nor a ring, but a dump can contain a ring after these
+    /// bytes.
     Unknown,
     /// More bytes are needed.
     Incomplete,
@@ -100,10 +101,10 @@ fn kind(start: &[u8], last: bool) -> Kind {
     if complete { Kind::Unknown } else { Kind::Incomplete }
 }
 
-/// Searches the bytes for the kind. A line can begin with other bytes, such as messages at
-/// start-up. Two packets near each other indicate a line. A single packet does not, because a dump
-/// can contain a copy of a packet before its control block. Also returns the number of bytes that
-/// the decoder does not need.
+/// Determines the kind by searching the bytes. A line can begin with other bytes, such as messages
+/// at start-up. Two packets near each other indicate a line. A single packet does not, because a
+/// dump can contain a copy of a packet before its control block. Also returns the number of bytes
+/// that the decoder does not need.
 fn search(bytes: &[u8]) -> (Kind, usize) {
     let mut packet = None;
     let mut sums = Sums::new(bytes);
@@ -214,8 +215,9 @@ impl TargetDecoder {
                     return Flow::Continue(Progress::More { consumed: at, wanted });
                 }
                 Lookup::Incomplete(_) => {
-                    // If the reader stops receiving, the last packet is truncated. If bytes are
-                    // damaged, a length can be too large although packets follow.
+                    // The packet's length extends past the end of the input. Either the reader
+                    // stopped receiving within this packet, or the length is damaged and other
+                    // packets follow.
                     let is_packet = |next: usize| {
                         let rest = rest.get(next..).unwrap_or_default();
                         matches!(Lookup::at(rest), Lookup::Packet(_))

@@ -1,9 +1,9 @@
 //! Follows the packets of each core in order: finds gaps in their numbers and restarts of the
 //! target, and merges several cores by time.
 //!
-//! For a line, the decoder delivers the earliest event as long as it holds a packet of every core,
-//! so events are in order of time. If a core sends nothing for a long time, the other cores do not
-//! wait forever: the decoder holds at most about [`MAX_HELD`] bytes of packets.
+//! The decoder delivers the events of a line in order of time. So it delivers the earliest event
+//! only while it holds packets of every core. If a core sends nothing for a long time, the other
+//! cores do not wait forever: the decoder holds at most about [`MAX_HELD`] bytes of packets.
 
 use std::collections::VecDeque;
 
@@ -33,8 +33,8 @@ struct Missing {
 struct Held {
     missing: Vec<Missing>,
     restart: bool,
-    /// The time of the previous event, or of the header before the first event. It continues over
-    /// restarts.
+    /// The time of the previous event; before the first event, the time in the header. A restart
+    /// does not reset this time.
     time: u64,
     payload: Vec<u8>,
     /// Offset of the payload in the source.
@@ -159,7 +159,8 @@ impl Lanes {
         let mut is_first = false;
         if restart {
             lane.restarts += 1;
-            // The first core with a packet after a restart determines the origin for all cores.
+            // The first core with a packet after a restart determines the origin of time for all
+            // cores.
             is_first = lane.restarts > self.restarts;
             if is_first {
                 (self.restarts, self.session) = (lane.restarts, header.session);
@@ -297,8 +298,8 @@ impl Lane {
         offset: u64,
         list: &mut Vec<Missing>,
     ) {
-        // The numbers of events begin at 0 after a restart. If the memory survived the restart, the
-        // numbers of packets continue, so they show whether the last packets before the restart are
+        // After a restart, event numbers begin at 0 again. If the memory survived the restart,
+        // packet numbers continue, so they show whether the last packets before the restart are
         // missing.
         if let Some((number, _)) =
             self.expected.filter(|_| restart && header.session != self.session)

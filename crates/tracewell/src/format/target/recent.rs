@@ -48,7 +48,7 @@ impl Recent {
             return (after == header && *payload == hash(packet)).then_some(Old::Repeated);
         }
         let (before, _) = self.0.get(at.checked_sub(1)?)?;
-        // The times and the numbers of events of two runs are not comparable.
+        // Times and event numbers of different runs are not comparable.
         let of_run = |other: &Header| other.session == header.session;
         let is_between = (!of_run(before) || in_order(before, header))
             && (!of_run(after) || in_order(header, after))

@@ -16,7 +16,8 @@ const MAX_STORED: usize = 16 * MAX_PACKET;
 /// The polynomial of the checksum, without the term `x^16`.
 const POLYNOMIAL: u16 = 0x1021;
 
-/// `x^(8 * 2^k)` modulo the polynomial, for each bit of the length of a payload.
+/// Entry `k` is `x^(8 * 2^k)` modulo the polynomial. There is one entry for each bit of a payload's
+/// length.
 const POWERS: [u16; 12] = {
     let mut powers = [1 << 8; 12];
     let mut k = 1;

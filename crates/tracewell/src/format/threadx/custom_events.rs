@@ -151,7 +151,7 @@ fn definition(line: &str) -> Result<CustomEvent, String> {
             "expected an abbreviation of 1 to 3 characters, found '{abbreviation}'"
         ));
     }
-    // Fields count from 1, so the labels are fields 10 to 13.
+    // Fields are counted from 1, so the labels are fields 10 to 13.
     if let Some(empty) = labels.iter().position(|label| label.is_empty()) {
         return Err(format!("expected a label in field {}, found nothing", empty + 10));
     }

@@ -239,8 +239,8 @@ impl ThreadxDecoder {
             Run::new(*clock_options, *oldest, *only_first, threads.clone())
         });
         let flow = run.read(image, (bytes, offset, more), out);
-        // If the sink needs no further events, do not decode further dumps. The rest of this dump
-        // has not been read only if the sink does not need it.
+        // Do not decode further dumps if the sink needs no further events. For other sinks, the
+        // decoder waits for all bytes of a dump.
         if flow.is_break() || (bytes.len() < image.end() && !input.last) {
             return Step::Over;
         }
@@ -254,7 +254,8 @@ impl ThreadxDecoder {
             return Step::Wanted(1);
         }
         if self.trailing.is_none() {
-            // A later dump may begin anywhere within the search limit, so wait for these bytes.
+            // A later dump may begin anywhere within the search limit, so wait until all bytes up
+            // to this limit have arrived.
             if input.bytes.len() < self.search.saturating_add(MAX_HEADER_LEN) && !input.last {
                 return Step::Wanted(self.search.saturating_add(MAX_HEADER_LEN));
             }

@@ -66,7 +66,7 @@ impl Image {
         let registry_slots = registry_size / layout.registry_slot_size();
         let event_slots = buffer_size / layout.event_size();
         let in_sequence = layout.header_size() + registry_slots * layout.registry_slot_size();
-        // As long as more bytes may follow, no address counts as beyond the end.
+        // While more bytes may follow, the end is unknown, so accept addresses after the last byte.
         let end = last.then_some(bytes.len());
         let mut place = |word, name: &str, computed: u64, sequential: usize| {
             remarks.place(word, name, computed, sequential, end)
@@ -95,7 +95,7 @@ impl Image {
         self.events.saturating_add(events).max(self.registry.saturating_add(registry))
     }
 
-    /// Returns the whole event slots in `bytes`, beginning with slot 0.
+    /// Returns the bytes of all complete event slots, from slot 0 on.
     pub(super) fn slots<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         let size = self.layout.event_size();
         let rest = bytes.get(self.events..).unwrap_or_default();

@@ -3,7 +3,7 @@
 //! | file | task |
 //! |---|---|
 //! | `locate` | finds the image in an input |
-//! | `image` | finds registry and events, and the part of them that the input contains |
+//! | `image` | finds the registry and the events, and how much of them the input contains |
 //! | `registry` | reads objects, threads and names |
 //! | `ring` | finds the oldest slot and missing events |
 //! | `survey` | infers the clock's direction and range |

@@ -31,8 +31,8 @@ pub(super) struct Registry {
     threads: HashMap<(u64, String, Vec<u64>), ContextId, RandomState>,
 }
 
-/// A slot of the event buffer at which an address changes its meaning: after this slot, the address
-/// refers to a different thread, or to no known thread.
+/// A slot of the event buffer at which an address changes its meaning. From this slot on, the
+/// address refers to a different thread, or to no known thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ThreadBinding {
     pub(super) slot: usize,

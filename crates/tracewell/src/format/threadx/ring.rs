@@ -2,8 +2,8 @@
 //!
 //! Let c be the slot that `buffer_current` points to. A ring that has not wrapped holds events in
 //! slots 0..c. The slots from c on are unused, because a kernel clears all slots when tracing is
-//! enabled. A ring that has wrapped holds events in c.. and then in 0..c. A slot is unused if its
-//! context word is 0.
+//! enabled. A ring that has wrapped holds its older events from slot c to the last slot, and its
+//! newer events in slots 0..c. A slot is unused if its context word is 0.
 //!
 //! TraceX stops at the first unused slot. This decoder treats an unused slot between used slots as
 //! a damaged record, even if it is slot 0 or slot c, and continues after this slot.
@@ -70,8 +70,8 @@ impl Ring<'_> {
         if self.used(current) || (current < there && self.used(self.expected - 1)) {
             return Order::Wrapped(current);
         }
-        // If the slot to be written next looks unused, it may be damaged. So look at the slots
-        // after it: it is unlikely that half of them are damaged.
+        // The slot to be written next looks unused, but it may be damaged. If most of the slots
+        // after it are used, the ring has wrapped.
         let following = current.min(there)..there;
         let used = self.slots.count_used(following.clone());
         if used > following.len() / 2 {

@@ -21,7 +21,7 @@ use crate::model::{
 };
 use crate::threads::{Threads, on_threads};
 
-/// The dumps of a run decoded so far.
+/// The dumps of a run that have been decoded so far.
 #[derive(Debug)]
 pub(super) struct Run {
     clock_options: ClockOptions,
@@ -95,7 +95,8 @@ impl Run {
         trace.cpus = trace.cpus.max(survey.cpus);
         let own = match self.only_first {
             None => ring.parts(order, &mut trace.diagnostics),
-            // The other slots may be missing, because they have not been read.
+            // Discard the diagnostics, because slots that the sink does not need may not have
+            // arrived yet.
             Some(events) => limited(ring.parts(order, &mut Diagnostics::default()), events),
         };
         // The duration of a full ring is needed only if there are several dumps.
@@ -203,8 +204,7 @@ fn lives(
     (lifetimes, first)
 }
 
-/// Returns the parts without everything after the first `events` slots, because the sink does not
-/// want it.
+/// Limits the parts to the first `events` slots, because the sink wants no further events.
 fn limited(mut parts: Vec<RingPart>, mut events: usize) -> Vec<RingPart> {
     parts.retain_mut(|part| {
         let is_wanted = events > 0;
@@ -217,8 +217,8 @@ fn limited(mut parts: Vec<RingPart>, mut events: usize) -> Vec<RingPart> {
     parts
 }
 
-/// Returns a table with one entry per 16-bit id. The entry of an id is true if `ids` is true for
-/// it.
+/// Returns a table with one entry per 16-bit id. The first entries are copied from `ids`, and all
+/// others are false.
 fn marks(ids: &[bool]) -> Box<Marks> {
     let mut marks = vec![false; size_of::<Marks>()];
     marks.iter_mut().zip(ids).for_each(|(mark, id)| *mark = *id);
@@ -232,14 +232,14 @@ struct Delivery<'a, 'b> {
     out: &'a mut Emitter<'b>,
     state: Unwrapping,
     registry: &'a mut Registry,
-    /// The slots after which an address refers to a different thread, in order of time.
+    /// The remaining changes of the threads to which addresses refer, in order of time.
     bindings: VecDeque<ThreadBinding>,
     /// True if there may be unused slots among the events.
     holes: bool,
     threads: &'a Threads,
     /// The context of the last event that was delivered.
     context: ContextId,
-    /// Slots of the current range before this slot are delivered in batches.
+    /// In the current range, the slots before this one are delivered in batches.
     in_batches: usize,
 }
 
@@ -267,7 +267,7 @@ impl Delivery<'_, '_> {
         let mut next = range.start;
         self.in_batches = 0;
         while next < range.end {
-            // At some slots, an address gets another name. A batch must not contain events of both.
+            // At some slots, an address gets another name. A batch must end before such a slot.
             let end = self.rebind(next).min(range.end);
             if let Some(end) = self.section(next..end.min(next + SECTION))? {
                 next = end;
@@ -371,7 +371,8 @@ fn count_dumps(trace: &mut Trace, dumps: u64) {
     }
 }
 
-/// Decodes the second word of a slot. The type's parameters are the layout.
+/// Decodes the second word of a slot. `N` is the size of a slot in bytes, and `BIG` is true if
+/// words are big-endian.
 #[derive(Debug)]
 struct PriorityWords<const N: usize, const BIG: bool>;
 

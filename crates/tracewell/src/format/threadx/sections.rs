@@ -14,7 +14,7 @@ use super::slots::{Slots, Ticking, Unwrapping};
 use crate::model::{Batch, Before, Columns, ContextId, Records, Slices, Trace};
 use crate::threads::{Threads, on_threads};
 
-/// Number of slots of a section.
+/// Maximum number of slots of a section.
 pub(super) const SECTION: usize = 1 << 18;
 
 /// Minimum number of slots of a section.

@@ -64,7 +64,7 @@ impl<'a> Slots<'a> {
         self.layout.event_size()
     }
 
-    /// Returns the bytes of a range of slots; empty if it exceeds the slots.
+    /// Returns the bytes of a range of slots; empty if the range extends past the last slot.
     pub(super) fn bytes(&self, range: Range<usize>) -> &'a [u8] {
         self.bytes.get(range.start * self.size()..range.end * self.size()).unwrap_or_default()
     }
@@ -224,7 +224,8 @@ pub(super) struct Tally {
     pub(super) unused: bool,
 }
 
-/// No branch depends on the content of a slot, so the loop runs at the speed of memory.
+/// Computes the statistics of some slots. No branch depends on the content of a slot, so the loop
+/// runs at the speed of memory.
 #[inline(never)]
 fn tally<const N: usize, const BIG: bool>(slots: &[[u8; N]], mask: u64, previous: u64) -> Tally {
     let mut tally =
@@ -326,7 +327,7 @@ impl ContextCache {
     }
 
     /// Returns the key that marks an entry as empty. A lookup of this key examines another entry,
-    /// so no lookup finds an empty entry. This is also true for the context word of unused slots.
+    /// so no lookup finds an empty entry.
     fn empty(place: usize) -> u64 {
         u64::from(place == Self::place(context::UNUSED))
     }

@@ -4,9 +4,9 @@
 //! The rule is that of TraceX, except for ties. TraceX compares each masked timestamp with the
 //! previous timestamp in file order. If more timestamps increase than decrease, the clock counts
 //! up, otherwise down. TraceX skips unused slots, the first two slots of the file, and two slots
-//! from `buffer_current` on. If the two numbers are equal (two events, a constant clock), TraceX
-//! assumes that the clock counts down. In this case, this module also counts a step that TraceX
-//! skips, if the two events are adjacent in time. If there is still a tie, this module assumes that
+//! from `buffer_current` on. In a tie, for example with two events or a constant clock, TraceX
+//! assumes that the clock counts down. This module then also counts the steps that TraceX skips, if
+//! the two events of a step are adjacent in time. If there is still a tie, this module assumes that
 //! the clock counts up.
 //!
 //! The loop ends as soon as the remaining slots cannot change the result. In a large dump, the loop
@@ -146,7 +146,7 @@ impl Survey {
     ) {
         let stamp = |slot: usize| slots.stamp(slot).unwrap_or(0) & mask;
         let oldest = current.unwrap_or(0);
-        // The statistics include all neighbours, so the steps that TraceX skips are subtracted.
+        // `tally` includes the steps that TraceX skips, so subtract them.
         for slot in skipped(current).filter(|slot| used.contains(slot)) {
             let before = if slot == used.start { *previous } else { stamp(slot - 1) };
             let step = (usize::from(stamp(slot) > before), usize::from(stamp(slot) < before));
@@ -192,8 +192,8 @@ impl Survey {
         let direction = options.direction.unwrap_or(self.direction());
         let mut counter = Counter::of_mask(mask, direction);
         let mut rate = options.rate;
-        // The decreases show that the counter wraps below 10^9. Without a wrap, the mask may be
-        // right.
+        // Decreases show that the counter wraps below 10^9. If there are none, the counter may wrap
+        // at the mask.
         let detected = self.nanoseconds && direction == Direction::Up && self.decreases > 0;
         if let Some(modulus) = options.modulus {
             counter.last = modulus - 1;

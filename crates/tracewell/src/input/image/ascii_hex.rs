@@ -84,9 +84,11 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Skips an invalid pair, which is two characters, or one character before a space.
+    /// Replaces an invalid pair with a zero byte. The pair consists of two characters, or of one if
+    /// a separator or the end of the text follows.
     fn damaged_pair(&mut self, rest: &[u8]) {
-        // The message refers to the first of the two characters that is not a digit.
+        // If the first character is a digit, the message refers to the second one, otherwise to the
+        // first.
         let first_is_digit = digits::value(rest[0]) != digits::NOT_A_DIGIT;
         let second = rest.get(1).copied();
         let index = self.next + usize::from(first_is_digit);

@@ -5,7 +5,7 @@
 
 use crate::model::{Diagnostics, Severity};
 
-/// A position in a text. Lines and columns count from 1, columns in bytes.
+/// A position in a text. Lines and columns are counted from 1. A column is one byte wide.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     pub(super) line: u64,

@@ -18,7 +18,7 @@ use super::memory::Builder;
 use super::record::{self, Record};
 use crate::model::{Diagnostics, Severity};
 
-/// Bytes of a record besides its data: length, offset (two bytes), type and checksum.
+/// Number of bytes of a record besides its data: length, offset (two bytes), type and checksum.
 const AROUND_DATA: usize = 5;
 
 mod kind {

@@ -77,7 +77,7 @@ impl Encoding {
 pub struct Decoded {
     /// The bytes, by address.
     pub image: MemoryImage,
-    /// Faults in the order in which they were found. Faults of addresses are found last. Each
-    /// message begins with line and column.
+    /// Faults in the order in which they were found. Contradictions between records are found last.
+    /// Each message begins with line and column.
     pub diagnostics: Diagnostics,
 }

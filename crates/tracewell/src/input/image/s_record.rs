@@ -18,7 +18,7 @@ use super::memory::Builder;
 use super::record::{self, Record};
 use crate::model::{Diagnostics, Severity};
 
-/// The length byte does not count itself.
+/// Number of bytes of a record that its length does not include: 1, the length byte itself.
 const BEYOND_LENGTH: usize = 1;
 
 /// Index of the first digit after `S` and the type digit.

@@ -33,7 +33,7 @@ impl Schema {
     /// of events. The types of objects of this schema stay as they are. Does not add ranges of ids.
     pub fn include(&mut self, other: &Self, base: u32) {
         let first = self.tables.len();
-        // A table id is a position in the list, so the ids of the added tables move.
+        // A table id is a position in the list, so the ids of the added tables change.
         let moved = |table: TableId| {
             TableId(u16::try_from(first + usize::from(table.0)).unwrap_or(u16::MAX))
         };

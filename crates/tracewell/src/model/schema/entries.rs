@@ -1,7 +1,7 @@
 //! The entries of a schema for event ids.
 //!
-//! The schemas of the program have up to 650 entries, and most traces use a few of them. So the
-//! entries of these schemas stay text until they are needed: at first, only their ids are read.
+//! The schemas of the program have up to 650 entries, but most traces use only a few of them. So
+//! the entries of these schemas stay text until they are needed: at first, only their ids are read.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -24,7 +24,7 @@ pub(super) struct Entries {
 #[derive(Clone, Debug)]
 struct Entry {
     id: u32,
-    /// The lines of the entry in the source; empty if the entry has been parsed from the start.
+    /// The lines of the entry in the source; empty if the entry was added in parsed form.
     lines: Range<usize>,
     event: OnceLock<Box<EventType>>,
 }
@@ -119,7 +119,7 @@ impl Entries {
     fn parsed<'e>(&'e self, entry: &'e Entry) -> &'e EventType {
         let parse = || match &self.source {
             Some(source) => Box::new(source.event(&entry.lines)),
-            None => unreachable!("an entry without text is parsed from the start"),
+            None => unreachable!("an entry without text was added in parsed form"),
         };
         entry.event.get_or_init(parse)
     }
@@ -142,7 +142,7 @@ pub(super) fn quickly(text: &'static str, version: Option<&str>) -> Option<Schem
     if versions.are_listed() {
         entries.sort_by_key(|(id, _)| *id);
     }
-    // Few events change a filter, so parse only those that contain this key.
+    // Few events have the key `hides`, so parse only the lines of these events.
     let hiding = plain::Places::of(text, &["hides"]);
     for (id, lines) in entries.iter().filter(|(_, lines)| hiding.are_in(lines)) {
         let hides = plain::section::<Event>(text.get(lines.clone())?).ok()?.hides;

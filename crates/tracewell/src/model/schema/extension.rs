@@ -220,8 +220,8 @@ impl Schema {
         Ok(())
     }
 
-    /// Checks that each table of the files is used by at least one argument, because the names of
-    /// an unused table would never appear. The files must have been added to this schema.
+    /// Checks that at least one argument uses each table of `files`, because the names of an unused
+    /// table would never appear. Add the files to this schema first.
     ///
     /// # Errors
     /// Returns an error with the position of the first unused table.
@@ -253,7 +253,7 @@ impl Schema {
                         continue;
                     }
                     Some(ArgumentKind::Object(_)) => format!(
-                        "'{name}' is a type of objects, which the trace names; choose another name"
+                        "'{name}' is a type of objects that the trace names; choose another name"
                     ),
                     Some(kind) if used.contains(kind) => continue,
                     _ => format!(
@@ -317,7 +317,8 @@ impl Schema {
         known.into_iter().try_for_each(|id| self.replace(id, name.span().start, event, rules))
     }
 
-    /// Replaces the entry of an id with the same entry, changed by the keys that `event` gives.
+    /// Changes the entry of an id: the keys in `event` replace the keys of the entry. If the id has
+    /// no entry of its own, adds one, based on the entry that applied to the id before.
     fn replace(
         &mut self,
         id: u32,
@@ -500,9 +501,9 @@ enum Given {
 }
 
 /// Completes the arguments that a user gives to an event of a program. `kinds` are the kinds in the
-/// file. Arguments that have an encoding refer to parts of the data; they precede the program's
-/// arguments. The other arguments replace the program's arguments, in order. If the file gives no
-/// kind, the argument keeps the kind it had.
+/// file. An argument with an encoding is a part of the data that the program recorded. These
+/// arguments precede the program's arguments. The other arguments replace the program's arguments,
+/// in order. If the file gives no kind, the argument keeps the kind it had.
 fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded: &[Argument]) {
     let is_part = |argument: &Argument| !argument.encoding.is_empty();
     let renamed = args.iter_mut().zip(kinds).filter(|(argument, _)| !is_part(argument));

@@ -160,7 +160,7 @@ impl Roles {
         }
     }
 
-    /// The roles, which name arguments.
+    /// Returns the roles. Each role is the name of an argument.
     pub(super) fn arguments_mut(&mut self) -> [&mut Option<String>; 11] {
         [
             &mut self.subject,

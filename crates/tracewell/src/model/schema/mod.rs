@@ -54,7 +54,7 @@ use self::entries::Entries;
 use self::tables::Table;
 use super::Meaning;
 
-/// Maximum number of ids per range that [`Schema::entries_of`] tries.
+/// Maximum number of ids that [`Schema::entries_of`] tries in each range.
 const MAX_TRIED_IDS: usize = 1 << 16;
 
 /// The events, objects and tables of a dialect.
@@ -87,7 +87,8 @@ pub struct Schema {
     hooks: bool,
     /// True if an event type has a call site.
     has_call_sites: bool,
-    /// Entries for events that the trace defines, found by name, in order.
+    /// Entries for events that the trace defines, by the event's name. Entries for the same name
+    /// are in the order in which they were added.
     by_name: BTreeMap<String, Vec<extension::Entry>>,
     /// Errors about entries of users that do not fit the trace.
     faults: Vec<SchemaError>,
@@ -146,7 +147,7 @@ impl Schema {
         range.map_or(&self.unknown, |(_, event)| event)
     }
 
-    /// Returns the label of an id, with the number if its entry covers several ids.
+    /// Returns the label of an id. If the id has no entry of its own, the id follows the label.
     ///
     /// ```
     /// let schema = tracewell::format::threadx::schema();

@@ -25,7 +25,7 @@ pub struct ObjectKind {
 
 impl ObjectKind {
     /// Returns the capacity of an object of this type, computed from its parameters. `word` is the
-    /// word size of its system in bytes.
+    /// number of bytes in a word of the traced system.
     pub fn capacity(&self, parameters: &[u64], word: u64) -> Option<u64> {
         let capacity = self.capacity.as_ref()?;
         let each = match capacity.words {

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::model::Meaning;
 
-/// Error for a schema file that cannot be used, with its line and column.
+/// Error for a schema file that cannot be used. Contains the line and the column of the fault.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{file}:{line}:{column}: {message}")]
 pub struct SchemaError {
@@ -64,8 +64,8 @@ impl Schema {
         Self::parse_version(text, file, None)
     }
 
-    /// Reads the entries of one version from a schema for several versions. Without a version, the
-    /// last one applies.
+    /// Reads the entries of one version from a schema for several versions. If `version` is `None`,
+    /// reads the last version.
     ///
     /// # Errors
     /// Returns the errors of [`Schema::parse`], and an error if the file does not list the version.
@@ -115,8 +115,9 @@ pub(super) struct Source {
     versions: Versions,
     /// The names of kinds of arguments in this text.
     kinds: BTreeMap<String, ArgumentKind>,
-    /// The meanings of the first search, and for each event, true if it contains one of them. The
-    /// result is kept, because each trace of a format requires the same search.
+    /// The result of the first search: the meanings, and one value per event. The value is true if
+    /// the event contains one of these meanings. The result is kept, because each trace of a format
+    /// requires the same search.
     found: OnceLock<(Vec<Meaning>, Arc<[bool]>)>,
 }
 
@@ -182,7 +183,8 @@ pub(super) fn build(file: File) -> Result<Schema, Fault> {
         by_name: BTreeMap::new(),
         faults: Vec::new(),
     };
-    // Arguments refer to tables and kinds by name, so these must be complete.
+    // Add arguments only after all tables and types of objects, because arguments refer to these by
+    // name.
     let names = schema.kinds_by_name();
     for range in file.range {
         let name = range.name.into_inner();
@@ -309,8 +311,8 @@ pub(super) fn typed_argument<'t>(
     Ok(TypedArgument { name, kind: kind.transpose()?, encoding: encoding.trim() })
 }
 
-/// Splits an argument's text at the first ` as `. A general string search begins with a preparation
-/// that takes longer than searching a short text.
+/// Splits an argument's text at the first ` as `. Does not use the general string search, because
+/// its preparation takes longer than searching a short text.
 fn split_encoding(text: &str) -> (&str, &str) {
     let at = text.as_bytes().windows(4).position(|four| four == b" as ");
     let parts = at.and_then(|at| Some((text.get(..at)?, text.get(at + b" as ".len()..)?)));

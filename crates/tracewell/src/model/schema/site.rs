@@ -1,5 +1,6 @@
 //! The part of an event type that describes an instrumented program: the call site, the role in a
-//! span, and the texts that share bytes. The spans themselves are in `model::program_spans`.
+//! span, and the text arguments that are stored together. The spans themselves are in
+//! `model::program_spans`.
 
 use std::fmt;
 

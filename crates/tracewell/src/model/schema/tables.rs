@@ -60,8 +60,8 @@ impl Schema {
         names.get(*positions.get(&value)?).map(|(_, name)| name.as_str())
     }
 
-    /// Returns the names of numbered objects: the code of the type, the number and the name. They
-    /// come from tables named after a type.
+    /// Returns the names of numbered objects. Each element contains the code of the object's type,
+    /// the object's number and its name. The names come from tables that are named after a type.
     pub(crate) fn object_names(&self) -> impl Iterator<Item = (u32, u64, &str)> {
         let tables = self.tables.iter().filter(|table| !table.is_flags);
         tables.flat_map(|table| {
@@ -129,8 +129,7 @@ impl Schema {
         self.tables.get(usize::from(table.0)).is_some_and(|table| table.is_signed)
     }
 
-    /// For a number that has no name in the table, returns the text to print after it, such as `
-    /// ticks`.
+    /// Returns the text to print after a number that has no name in the table, such as ` ticks`.
     pub fn unit(&self, table: TableId) -> &str {
         self.tables.get(usize::from(table.0)).map_or("", |table| &table.unit)
     }

@@ -161,7 +161,7 @@ pub struct Details {
     /// True if the object is empty after the event.
     pub empties: bool,
     /// Set for a call: if a context blocks before the call returns, it waits in this call. The
-    /// value is the number of bytes in the event's name before the name of the call.
+    /// value is the byte offset of the call's name in the event's name.
     pub waits_in: Option<usize>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! The file lists its `versions`, oldest first. Events and ranges can contain the keys `since` and
 //! `until`, and arguments can end with ` since V` or ` until V`. `ids` lists an event's numbers by
-//! version. [`select`] removes the other versions. After that, the file looks like a file without
-//! versions.
+//! version. [`select`] keeps only the entries of one version. After that, the file looks like a
+//! file without versions.
 
 use std::collections::HashSet;
 
@@ -92,7 +92,7 @@ impl Versions {
     }
 
     /// Returns the id of an event in the chosen version. Returns `None` if the event does not exist
-    /// in this version. `head` contains the keys of the event that determine this.
+    /// in this version. `head` contains the keys `id`, `ids`, `since` and `until` of the event.
     ///
     /// # Errors
     /// Returns an error if a version is not listed, or if the event has no id.

@@ -90,8 +90,8 @@ impl<'a> Axis<'a> {
         Self { trace, ticks: ticks.clone(), columns, unit, dates }
     }
 
-    /// Returns a time in the form of the axis: a time of day or a date, or a time since the first
-    /// event in the axis's unit.
+    /// Returns a time as the axis shows it: as a date, as a time of day, or as a time since the
+    /// first event.
     pub(super) fn time(&self, ticks: u64) -> String {
         let Some(dates) = self.dates else { return self.since_first(ticks) };
         let Some(date) = self.date(ticks) else { return "-".to_owned() };
@@ -117,8 +117,8 @@ impl<'a> Axis<'a> {
         format!("{} {unit}", decimal(nanoseconds, size, decimals))
     }
 
-    /// Returns a line with the shown time and the time per column. `span` is the length of the
-    /// trace.
+    /// Returns a line with the range of time that the chart shows, and with the time per column.
+    /// `span` is the length of the trace.
     pub(super) fn summary(&self, span: u64) -> String {
         let whole_time = |ticks| self.date(ticks).unwrap_or_else(|| self.time(ticks));
         let (from, to) = (whole_time(self.ticks.start), whole_time(self.ticks.end - 1));

@@ -10,16 +10,16 @@ use crate::analysis::tracks::{LevelTrack, MachineTrack, SpanTrack, StepSpan};
 use crate::model::Trace;
 use crate::text::{counted, shown};
 
-/// Cells of a row, and the entries of the list below the chart that explains them.
+/// Cells of a row, and the entries that explain these cells in the list below the chart.
 #[derive(Debug)]
 pub(super) struct Explained {
     pub(super) cells: String,
     pub(super) entries: Vec<String>,
 }
 
-/// Returns a row that shows the state in which the machine spends most of each column, and the
-/// names of the shown states; `None` if the machine has no state in the range. `end` is the end of
-/// the trace.
+/// Returns a row, and the names of the states in it. Each column shows the state in which the
+/// machine spends most of the column's time. Returns `None` if the machine has no state in the
+/// range. `end` is the end of the trace.
 pub(super) fn states(
     trace: &Trace,
     track: &MachineTrack,
@@ -56,8 +56,8 @@ pub(super) fn spans<'a>(
     explained(&most, ' ', |index| Some((*names.get(index as usize)?).to_owned()))
 }
 
-/// Returns a row with the digits of states, and the names of the shown states; `None` if the row
-/// shows nothing. `unknown` is the character of an unknown state.
+/// Returns a row that shows states as digits or letters, and the names of these states. Returns
+/// `None` if the row is blank. `unknown` is the character of an unknown state.
 fn explained(
     most: &[Option<Option<u32>>],
     unknown: char,

@@ -106,7 +106,7 @@ const MAX_SPAN_DEPTH: usize = 4;
 /// A row of a chart.
 struct Drawn {
     name: String,
-    /// [`WAITS`] or another part, or an empty text.
+    /// The words after the name, such as [`WAITS`]. Can be empty.
     part: &'static str,
     cells: String,
 }

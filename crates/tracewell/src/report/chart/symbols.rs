@@ -123,13 +123,14 @@ impl Symbols {
     }
 }
 
-/// Returns the letter of the context in this row: `*` from the 53rd on.
+/// Returns the letter of the context with this index, or `*` if the index is at least 52.
 pub(super) fn letter(index: usize) -> char {
     let letters = ('a'..='z').chain('A'..='Z');
     letters.into_iter().nth(index).unwrap_or('*')
 }
 
-/// Returns the digit or letter of a machine's state with this index: `*` from the 62nd on.
+/// Returns the digit or letter of the state or span with this index, or `*` if the index is at
+/// least 61.
 pub(super) fn digit(index: usize) -> char {
     let digits = ('1'..='9').chain('a'..='z').chain('A'..='Z');
     digits.into_iter().nth(index).unwrap_or('*')
@@ -212,8 +213,8 @@ impl Legend {
     }
 }
 
-/// Returns lines of entries, each as wide as possible. An entry that is wider than a line is
-/// truncated.
+/// Joins the entries into lines. Each line contains as many entries as fit. An entry that is wider
+/// than a line is truncated.
 pub(super) fn wrapped(entries: Vec<String>, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for entry in entries {

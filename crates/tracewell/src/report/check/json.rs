@@ -74,7 +74,7 @@ pub struct RuleRow<'a> {
     /// 1 if it failed.
     pub failed: u64,
     /// For `whenever` and `each`: number of events without an answer, or without an answer in time.
-    /// Events of `whenever` that have the same answer count once.
+    /// Events of `whenever` that have the same answer are counted once.
     pub late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.
     pub open: u64,
@@ -111,7 +111,7 @@ impl<'a> RuleRow<'a> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThresholdRow<'a> {
-    /// The figure in the form of a rule, such as `response("control").max`.
+    /// The figure in the syntax of rules, such as `response("control").max`.
     pub figure: &'a str,
     /// The task or object with the worst value, if the figure describes tasks or objects.
     pub subject: Option<&'a str>,
@@ -167,7 +167,7 @@ impl<'a> ThresholdRow<'a> {
     }
 }
 
-/// Returns the first line of a text that is not blank, without the space around it.
+/// Returns the first non-blank line of a text, without the spaces around it.
 pub(super) fn first_line(text: &str) -> &str {
     text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
 }
@@ -191,7 +191,7 @@ pub struct FailureRow<'a> {
     pub at: Option<EventRow<'a>>,
     /// An event that almost matched.
     pub near: Option<Near<'a>>,
-    /// The events around it.
+    /// The events around `at`, or the events after `since` if `at` is null.
     pub context: Vec<EventRow<'a>>,
 }
 

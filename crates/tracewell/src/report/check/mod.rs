@@ -1,4 +1,5 @@
-//! Prints the verdict of [`crate::check`] as text for people, JSON or annotations for programs.
+//! Prints the verdict of [`crate::check`]: as text for people, and as JSON or annotations for
+//! programs.
 
 mod github;
 mod json;

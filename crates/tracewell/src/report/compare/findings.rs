@@ -44,7 +44,7 @@ pub struct Comparison {
     pub has_time: bool,
 }
 
-/// The kind of a finding, in the order of the result.
+/// The kind of a finding. A result lists its findings in the order of these kinds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum FindingKind {
     /// Times changed.
@@ -246,7 +246,7 @@ impl Sliced {
         }
         let within = slices.within(run.range.0, run.range.1);
         let amounts = within.into_iter().map(|(name, values)| (name.clone(), values)).collect();
-        // Only slices that are completely within the range count.
+        // Count only slices that are completely within the range.
         let first = run.range.0.div_ceil(width) as usize;
         let count = ((run.range.1 / width) as usize).saturating_sub(first);
         let (unit, per_slice) = match (kind, run.rate) {
@@ -313,7 +313,8 @@ fn judge(result: &mut Comparison, figures: Vec<Compared>) {
         }
     }
     result.compared = found.len() as u64;
-    // With many comparisons, some differ by chance. The correction needs all probabilities.
+    // If many figures are compared, some of them differ by chance. The correction needs all
+    // probabilities.
     let probabilities: Vec<_> = found.iter().map(|(.., found)| found.probability).collect();
     for ((figure, old, new, found), probability) in found.iter().zip(corrected(&probabilities)) {
         // The four conditions in the order of the module's documentation.

@@ -42,9 +42,9 @@ impl Default for Profiling {
 pub struct Profile {
     /// The name of the format.
     pub format: String,
-    /// Number of events in the range of the figures.
+    /// Number of events in the part of the trace that the figures cover.
     pub events: u64,
-    /// The duration of the range in ticks.
+    /// The duration of this part in ticks.
     pub ticks: u64,
     /// Number of positions with missing events.
     pub gaps: u64,
@@ -56,7 +56,7 @@ pub struct Profile {
     pub(super) executed: Slices<String>,
     /// Number of events of each type per slice.
     pub(super) rates: Slices<String>,
-    /// The range of the figures in ticks.
+    /// The beginning and the end, in ticks, of the part that the figures cover.
     pub(super) range: (u64, u64),
     /// The names of threads, interrupts and objects. Objects without a name are left out, because
     /// their addresses may differ in each build.
@@ -65,7 +65,7 @@ pub struct Profile {
 }
 
 impl Profiling {
-    /// Returns the figures after all events. `trace` is the trace after the last event.
+    /// Returns the figures. Call this after the last event of `trace`.
     pub fn profile(self, trace: &Trace) -> Profile {
         let covered = self.covered.unwrap_or_default();
         let range = (covered.from, covered.until.unwrap_or(trace.span));
@@ -73,8 +73,8 @@ impl Profiling {
         executed.finish(range.1);
         let mut times: BTreeMap<TimesOf, Vec<Bucket>> = BTreeMap::new();
         for row in &measures.times {
-            // Different runs have only names in common, so subjects with the same name are one
-            // figure.
+            // Runs can only be compared by name, so join the times of subjects that have the same
+            // name.
             let buckets = times.entry((row.measure, row.subject.name.clone())).or_default();
             buckets.extend(row.times.buckets());
         }

@@ -56,8 +56,8 @@ impl<K: Ord> Slices<K> {
     where
         K: Copy,
     {
-        // Determine the final width first, because the loop would divide a long interval into many
-        // parts of the old width.
+        // Determine the final width first. Otherwise, the loop below would divide a long interval
+        // into many parts of the old width.
         while until / self.width >= MAX_SLICES as u64 {
             self.double();
         }

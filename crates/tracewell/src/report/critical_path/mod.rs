@@ -99,8 +99,8 @@ fn held(trace: &Trace, path: &CriticalPath) -> Vec<String> {
     lines
 }
 
-/// Returns true if a mutex has priority inheritance; `None` if the trace does not show it. Kernels
-/// that record it have a parameter of this name in their schema.
+/// Returns true if a mutex has priority inheritance; `None` if the trace does not show it. If a
+/// kernel records this property, the schema has a parameter `inherit`.
 fn inherits(trace: &Trace, reason: &Reason, at: u64) -> Option<bool> {
     let (_, mutex) = trace.objects.at(reason.key?, at, reason.kind)?;
     let parameters = &trace.schema.object_kind(mutex.kind)?.parameters;

@@ -1,7 +1,8 @@
 //! Draws a distribution as a histogram: one line per interval of times, with a bar.
 //!
-//! The intervals begin at round times. If the longest time is less than [`GROWS_FROM`] times the
-//! shortest, all intervals have the same width. Otherwise the bounds are 1, 2, 5, 10, 20, …
+//! The bounds of the intervals are round numbers. If the longest time is less than [`GROWS_FROM`]
+//! times the shortest, all intervals have the same width. Otherwise the bounds are 1, 2, 5, 10, 20
+//! and so on.
 
 use std::ops::Range;
 
@@ -93,8 +94,8 @@ fn put_lines(text: &mut String, bounds: &[u64], counts: &[u64], unit: Unit<'_>, 
     }
 }
 
-/// Returns the lower bounds of the intervals for times from `start` to `end`, both inclusive. The
-/// first bound is at most `start`.
+/// Returns the lower bounds of intervals that contain all times from `start` to `end`, including
+/// `end`. The first bound is at most `start`.
 fn bounds(times: Range<u64>) -> Vec<u64> {
     let Range { start, end } = times;
     if end / start.max(1) >= GROWS_FROM {

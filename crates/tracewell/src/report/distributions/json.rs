@@ -9,7 +9,9 @@ use crate::analysis::{Bucket, Quantile, Worst};
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistributionFigures {
-    /// The distributions, by kind of time, and within a kind in the order of their first times.
+    /// The distributions, sorted by kind of time. Within a kind, they are in the order in which
+    /// their first values were measured. Spans are sorted by total duration instead, the longest
+    /// first.
     pub distributions: Vec<DistributionRow>,
     /// Number of measured times that no distribution contains, because there are too many
     /// distributions.
@@ -35,7 +37,7 @@ pub struct DistributionRow {
     pub of: String,
     /// Key of the context or object, or number of the interrupt.
     pub key: Option<String>,
-    /// Number of times, at least 1.
+    /// Number of measured times, at least 1.
     pub count: u64,
     /// True if all quantiles and buckets are exact. Otherwise quantiles are at most 0.8 % too high.
     pub exact: bool,
@@ -105,7 +107,8 @@ impl From<&Worst> for WorstRow {
     }
 }
 
-/// A bucket of a histogram: the number of times between two limits, both inclusive.
+/// A bucket of a histogram. It counts the measured times from the lower limit to the upper limit,
+/// including both limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BucketRow {

@@ -1,6 +1,6 @@
 //! Distributions of times: tables and histograms for people, JSON for programs.
 //!
-//! `histogram` draws a distribution, and `json` defines its types for programs. This file makes the
+//! `histogram` draws a distribution, and `json` defines the types for programs. This file makes the
 //! tables, and names the subjects of times: tasks, objects, interrupts, messages and spans.
 //! docs/analysis.md defines each time.
 
@@ -32,8 +32,9 @@ pub struct NamedTimes<'a> {
     pub times: &'a Distribution,
 }
 
-/// Returns all distributions with the names of their subjects. They are ordered by kind, and within
-/// a kind by their first times.
+/// Returns all distributions with the names of their subjects. They are sorted by kind. Within a
+/// kind, they are in the order in which their first times were measured. Spans are sorted by total
+/// duration instead, the longest first.
 ///
 /// ```
 /// use tracewell::report::analyses::Analyses;
@@ -71,7 +72,7 @@ pub fn named<'a>(
         Some(NamedTimes { measure: Measure::Span, of, key: None, times })
     });
     let mut rows: Vec<_> = scheduling.chain(messages).chain(spans).collect();
-    // The sort is stable, so rows of a kind keep the order of their first times.
+    // The sort is stable, so the rows of a kind keep their order.
     rows.sort_by_key(|row| row.measure);
     rows
 }
@@ -137,7 +138,7 @@ const HEADINGS: [&str; 18] = [
     "EVENT",
 ];
 
-/// The columns to compare: durations, and moments.
+/// Two groups of columns: durations, and moments. The columns of a group have the same unit.
 const COMPARED: [&[usize]; 2] = [&[2, 3, 4, 5, 6, 7, 8, 9, 12, 15], &[10, 13, 16]];
 
 /// Returns the heading of the first column.

@@ -1,4 +1,5 @@
-//! Summarises a trace: facts, clock, counts, contexts, objects, losses. Lists no single events.
+//! Summarises a trace: facts, clock, counts, contexts, objects, losses. Does not list single
+//! events.
 
 mod json;
 

@@ -41,7 +41,7 @@ impl Measuring {
         Self::with_moments(figures, ())
     }
 
-    /// Returns the figures after all events. `trace` is the trace after the last event.
+    /// Returns the figures. Call this after the last event of `trace`.
     pub fn measures(self, trace: &Trace) -> Measures {
         self.finish_with(trace).0
     }
@@ -73,8 +73,8 @@ impl<M: Moments> Measuring<M> {
         Self { scheduling: Scheduling::with_moments(wanted, moments), machines, pairs, periods }
     }
 
-    /// Ends the measurement after all events, and returns the figures and the consumer of moments.
-    /// `trace` is the trace after the last event.
+    /// Ends the measurement, and returns the figures and the consumer of moments. Call this after
+    /// the last event of `trace`.
     pub fn finish_with(self, trace: &Trace) -> (Measures, M) {
         let Self { scheduling, machines, pairs, periods } = self;
         let (figures, moments) = scheduling.finish(trace);
@@ -152,7 +152,7 @@ pub struct Subject {
     pub part: Option<Part>,
 }
 
-/// A part of a subject, with its name and its key as for a [`Subject`].
+/// A part of a subject. Like a [`Subject`], it has a name and a key.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Part {
     /// Its name, as shown in tables.
@@ -193,9 +193,9 @@ pub struct Share {
 pub struct Level {
     /// The queue or pool.
     pub subject: Subject,
-    /// The highest level in an event.
+    /// The highest level that any event contains.
     pub most: Option<u64>,
-    /// The lowest level in an event.
+    /// The lowest level that any event contains.
     pub least: Option<u64>,
 }
 

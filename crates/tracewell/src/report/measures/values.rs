@@ -137,7 +137,7 @@ impl Measures {
                 };
                 names(task, subject) && self.periods.iter().any(is_period)
             }
-            // Rows of single tasks have values only for figures that name a task.
+            // A figure with one name covers all tasks, so ignore rows that cover only one task.
             (Word::Wait | Word::Held, [name]) => subject.part.is_none() && names(name, subject),
             (_, [name, part]) => names(name, subject) && is_part(part, subject),
             (_, [name]) => names(name, subject),
@@ -183,7 +183,7 @@ impl Measures {
             (Word::Stack, _) => "use of stacks",
             (_, None) => "load",
             (_, Some(_)) => {
-                "load in windows of this length (windows are 1 ms, 10 ms and 100 ms, of interrupts)"
+                "load in windows of this length (known only for interrupts, in 1, 10 and 100 ms)"
             }
         };
         Err(absent(figure, what, all.map(|share| &share.subject)))

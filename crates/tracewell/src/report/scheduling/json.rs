@@ -18,13 +18,13 @@ use crate::report::document::rows;
 use crate::report::key_text;
 use crate::report::sections::Section;
 
-/// The figures of the scheduler. Null stands for what the trace does not record.
+/// The figures of the scheduler. A figure that the trace does not record is null.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SchedulingFigures<'a> {
     /// Name of the trace's format.
     pub format: &'a str,
-    /// Number of events in the range of the figures.
+    /// Number of events in the part of the trace that the figures cover.
     pub events: u64,
     /// Ticks from the first event to the last.
     pub span_ticks: u64,
@@ -32,7 +32,7 @@ pub struct SchedulingFigures<'a> {
     pub span_ns: Option<u64>,
     /// Ticks of all tasks and interrupts on all cores.
     pub charged_ticks: Option<u64>,
-    /// Ticks of all cores.
+    /// Ticks from the first event to the last, multiplied by the number of cores.
     pub charged_of_ticks: Option<u64>,
     /// The time of each core.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -22,7 +22,8 @@ pub struct JobRow<'a> {
     pub number: u64,
     /// Ticks of the release.
     pub release_ticks: u64,
-    /// Tick at which it first executed for itself.
+    /// Tick at which the task began to execute this job. Execution on behalf of another task does
+    /// not count.
     pub start_ticks: Option<u64>,
     /// Ticks of the completion.
     pub completion_ticks: u64,

@@ -21,7 +21,7 @@ pub struct CoreRow<'a> {
     pub task_ticks: u64,
     /// Ticks in which interrupts executed on the core.
     pub interrupt_ticks: u64,
-    /// Ticks in which the kernel recorded that it was idle.
+    /// Ticks for which the core was idle, according to events of the kernel.
     pub idle_ticks: u64,
     /// Ticks in which the trace does not show what executed.
     pub unknown_ticks: u64,
@@ -165,7 +165,7 @@ pub struct ServerRow<'a> {
     /// Length of the trace in ticks, without its gaps.
     pub supplied_of_ticks: u64,
     /// With `--budgets`: points of a curve. Each point is a time and the number of used ticks of
-    /// the budget, which is null while the budget is exhausted.
+    /// the budget. This number is null while the budget is exhausted.
     pub budget_used: Vec<(u64, Option<i64>)>,
 }
 

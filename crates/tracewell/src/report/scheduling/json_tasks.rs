@@ -8,7 +8,7 @@ use crate::analysis::scheduling::{Expected, Figures, Jobs, Locks, Mark, Passage,
 use crate::model::{Meaning, Trace};
 use crate::report::figures::{some, timed};
 
-/// The figures of a task. Null stands for what the trace does not record.
+/// The figures of a task. A figure that the trace does not record is null.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskRow<'a> {
@@ -43,7 +43,7 @@ pub struct TaskRow<'a> {
     pub throttled: Option<u64>,
     /// Number of requests for mutexes.
     pub lock_requests: Option<u64>,
-    /// Number of requests for mutexes that had to wait.
+    /// Number of mutex requests that had to wait.
     pub lock_blocks: Option<u64>,
     /// The longest wait for a mutex.
     pub lock_wait_max_ticks: Option<u64>,
@@ -181,7 +181,7 @@ pub struct Inversions {
     pub count: u64,
     /// Number of waits during which a less urgent task executed without owning the mutex.
     pub unbounded: u64,
-    /// Ticks of such executions, in the wait with the most of them.
+    /// The longest time for which less urgent tasks executed during one of these waits, in ticks.
     pub inverted_max_ticks: Option<u64>,
 }
 
@@ -196,7 +196,7 @@ impl Inversions {
     }
 }
 
-/// A task's period and deadline, as options specify them, and the results for them.
+/// The comparison of a task with the period and the deadline that options specify.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimingRow {

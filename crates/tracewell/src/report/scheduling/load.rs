@@ -1,5 +1,5 @@
-//! Tables of the load: how all cores together, and each core, spent their time. The shares of a
-//! whole add up to 100 %.
+//! Tables of the load. They show how the cores spent their time, for each core and for all cores
+//! together. The shares of a whole add up to 100 %.
 
 use super::tables::{key_text, name};
 use crate::analysis::scheduling::{CoreTime, Figures, Task};

@@ -64,7 +64,7 @@ pub(super) fn missing(trace: &Trace, figures: &Figures, wanted: &Wanted) -> Vec<
 const NO_RELEASES: &str = "traces of this format do not record when jobs are released";
 const NO_REQUESTS: &str = "traces of this format do not record requests for mutexes and semaphores";
 
-/// Returns the tasks without releases that have an expected period or deadline.
+/// Returns each task that has no releases although the user specified its period or deadline.
 fn without_releases<'a>(
     trace: &'a Trace,
     figures: &'a Figures,

@@ -6,7 +6,7 @@ use super::resource_name;
 use crate::analysis::tracks::Reason;
 use crate::model::{Meaning, Trace};
 
-/// Returns the last name of a resource, or its key if it has none.
+/// Returns the name that a resource has at the end of the trace, or its key if it has no name.
 pub(crate) fn resource_label(trace: &Trace, key: u64, kind: Option<u32>) -> String {
     let name = resource_name(trace, key, kind, trace.span);
     name.map_or_else(|| format!("{key:#x}"), Cow::into_owned)

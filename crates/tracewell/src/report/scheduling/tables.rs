@@ -112,8 +112,8 @@ pub(super) fn waits_of(trace: &Trace, kind: Option<u32>) -> String {
     }
 }
 
-/// The parts of waits are known only on one core, because on several cores other tasks run at the
-/// same time.
+/// Returns the row of a task that requested objects of one kind. The parts of waits are known only
+/// if there is one core, because on several cores other tasks run at the same time.
 pub(super) fn locks(trace: &Trace, cores: usize, task: &Task, locks: &Locks) -> [Cell; 8] {
     let known = if cores > 1 { Range::default() } else { locks.wait };
     let spent = |ticks| optional(trace, known, ticks);

@@ -187,8 +187,8 @@ fn locks(text: &mut String, trace: &Trace, figures: &Figures, layout: Layout) {
     for kind in kinds {
         let mut heading = tables::LOCKS;
         let first = tables::waits_of(trace, kind);
-        // A table of waits has the same columns as the table of mutexes; its title is the kind of
-        // object.
+        // A table of waits has the same columns as the table of mutexes. The heading of its first
+        // column contains the kind of object.
         heading[0] = &first;
         let rows = tasks.clone().filter_map(|task| {
             let (_, waits) = task.waits.iter().find(|(known, _)| *known == kind)?;

@@ -36,7 +36,7 @@ pub(super) struct Times {
     pub(super) before: u64,
 }
 
-/// Pads a column to its width with at least one space.
+/// Pads a column with spaces to its width. Appends at least one space.
 #[inline]
 fn pad(out: &mut TextBuffer, start: usize, width: usize) {
     let written = out.len() - start;
@@ -143,8 +143,8 @@ pub(super) fn put_times(
     pad(out, begun, at + ELAPSED + DELTA - begun);
 }
 
-/// Appends a number with decimals so that it ends at `end`. A number that is too long replaces
-/// spaces before it, as far as there are any.
+/// Appends a number with decimals so that it ends at `end`. If the number needs more room, removes
+/// spaces before the number. At least one space stays.
 fn put_right(out: &mut TextBuffer, end: usize, whole: u64, part: u64, decimals: u32) {
     let length = whole.checked_ilog10().unwrap_or(0) as usize + 2 + decimals as usize;
     let begin = end.saturating_sub(length);
@@ -172,7 +172,7 @@ fn other_times(out: &mut TextBuffer, form: Timestamp, of_day: Option<u64>, elaps
                     out.byte(b'.');
                     put_digits(out, of_day % 1_000_000_000, 9);
                 }
-                // The time is out of the clock's range.
+                // The first event was before 1970, or its nanoseconds do not fit into 64 bits.
                 None => out.byte(b'-'),
             }
             pad(out, start, ELAPSED + 1);

@@ -5,14 +5,14 @@
 //!
 //! | events | data | words (`$D1`, `$D2`, ...) |
 //! |---|---|---|
-//! | rows of words (ThreadX, our own streams) | the recorded words, in the byte order of the trace, then the string or bytes; the word for their length is omitted, and a string ends with NUL | the same |
+//! | rows of words (ThreadX, our own streams) | the recorded words, in the byte order of the trace; if the last argument is a string or bytes, its content replaces the word for its length, and a NUL follows a string | the same |
 //! | packed (RKH) | the bytes of the arguments as recorded | the arguments |
 //! | bytes that the program defines (POSIX trace) | those bytes | words of those bytes |
 //! | others (S.Ha.R.K.) | the arguments | the same |
 //!
-//! Arguments are little-endian words; the environment determines their size. If the settings of a
-//! source exclude an argument from its records, the word of the argument is 0, so that later
-//! arguments keep their positions.
+//! Arguments are little-endian words; the environment determines their size. A source can be
+//! configured to leave arguments out of its records. The word of such an argument is 0, so that
+//! later arguments keep their positions.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::FrameHeader;
@@ -35,7 +35,7 @@ pub(super) struct Scratch {
     words: Vec<u8>,
 }
 
-/// The last argument of some event types: a string or bytes after a row of words.
+/// The last argument of an event, if it is a string or bytes and the arguments before it are words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tail {
     /// Index of the argument.
@@ -82,8 +82,8 @@ pub(super) fn entry<'a>(
             let length = word + event.payload.len();
             scratch.resize(length + PADDING, 0);
             let place = scratch.get_mut(word..length)?;
-            // The compiler copies four words of 32 bits with one load and one store. For any other
-            // length, the compiler calls a function.
+            // A copy of exactly 16 bytes (four words of 32 bits) is one load and one store. A copy
+            // of any other length is a function call.
             match (place.first_chunk_mut::<16>(), event.payload.first_chunk::<16>()) {
                 (Some(place), Some(words)) if event.payload.len() == 16 => *place = *words,
                 _ => place.copy_from_slice(event.payload),
@@ -143,7 +143,7 @@ fn with_tail<'a>(
 }
 
 /// Returns an entry that contains the recorded bytes of the arguments. If these bytes are packed,
-/// the words of the entry are the decoded arguments.
+/// `$D1`, `$D2`, ... are the decoded arguments.
 fn recorded<'a>(
     id: u16,
     environment: Environment,

@@ -31,7 +31,7 @@ pub(super) struct Facts {
     pub(super) has_rate: bool,
     /// Word size of the traced system.
     pub(super) system: Environment,
-    /// True if events are hook-word entries in frames of AIX traces.
+    /// True for AIX traces. Their events are entries that begin with a hook word.
     pub(super) hooks: bool,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct IdFacts {
     pub(super) template: Option<TemplateId>,
     /// Level of the text. It determines the column of the text.
     pub(super) level: Level,
-    /// The last argument if it is a string or bytes after words.
+    /// The last argument, if it is a string or bytes and the arguments before it are words.
     pub(super) tail: Option<Tail>,
     /// Constant start of the text: the heading of the template, or the label if there is no
     /// template.
@@ -76,8 +76,8 @@ impl Facts {
         batch: &Batch<'_>,
         rows: &[u32],
     ) {
-        // The decoder may determine the clock's rate or the word size late, so these are set for
-        // each batch.
+        // The decoder may determine the clock's rate or the word size late, so the values below are
+        // set again for each batch.
         self.margin = heading::margin(trace, &settings.options);
         self.id_width = heading::id_width(trace);
         self.times_at = heading::times_at(trace, &settings.options);

@@ -211,7 +211,8 @@ impl Formatter {
         }
     }
 
-    /// Ends the lines of an event that began at `start` and whose text begins at `body`.
+    /// Ends the lines of an event. The lines begin at byte `start` of the output, and the text of
+    /// the event begins at byte `body`.
     #[inline(always)]
     fn layout(&mut self, columns: &Columns<'_>, start: usize, body: usize) -> Formatted {
         let Shared { settings, facts, .. } = *columns.shared;
@@ -292,8 +293,9 @@ impl Formatter {
     }
 }
 
-/// Returns the name of a system call, or its number if the schema has no name for the call. In
-/// events that begin a call, the argument that identifies the call has the table of these names.
+/// Returns the name of a system call, or its number if the schema has no name for the call. An
+/// event that begins a call has an argument that identifies the call. The table of that argument
+/// contains the names.
 fn call_name(trace: &Trace, call: u64) -> String {
     let enter = |event: &&crate::model::schema::EventType| {
         event.means.is_some_and(|means| means.meaning == Meaning::Call)

@@ -14,8 +14,8 @@
 //! | `slices` | events that several threads decode and format |
 //!
 //! If the templates keep no state between events, several threads format a batch. Each thread
-//! formats a part, and the parts are written in order. If the decoder passes slices, each thread
-//! also decodes them (`slices`).
+//! formats a part, and the parts are written in order. If the decoder passes slices, the threads
+//! also decode them (`slices`).
 
 mod columns;
 mod entry;
@@ -52,7 +52,7 @@ pub struct Settings {
     pub title: Option<String>,
     /// Name of the trace, for templates that ask for it (`$LOGFILE`).
     pub log: String,
-    /// Width of a line in characters; 0 for 200.
+    /// Width of a line in characters. 0 means 200 characters.
     pub width: usize,
     /// Number of threads that format events, at most [`MAX_THREADS`]; 0 for one per processor.
     pub threads: usize,
@@ -238,7 +238,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
         let first = *self.first.get_or_insert(earliest);
         let before = self.before.unwrap_or(earliest);
         // The ticks of all events are known here, so each thread can look up the time of the line
-        // before its first line.
+        // before the thread's first line.
         self.before = ticks(self.rows.last()).copied();
         let (settings, facts) = (&self.settings, &self.facts);
         let shared = Shared { program: self.program, settings, facts, trace };
@@ -317,7 +317,7 @@ struct Page {
 
 /// The result of formatting a part of a batch.
 struct Ended {
-    /// A template ended the report.
+    /// True if a template ended the report.
     stopped: bool,
     /// Ticks of the last event shown.
     last: Option<u64>,

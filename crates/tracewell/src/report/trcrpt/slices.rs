@@ -20,7 +20,8 @@ impl<W: Write> TrcReport<'_, W> {
     /// Returns true if each line depends only on its event and the previous event.
     pub(super) fn can_be_split(&self, trace: &Trace) -> bool {
         let shows_all = self.is_whole && !self.shows_calls && !self.settings.options.history;
-        // The name of a process depends on the event with which its context appeared.
+        // A line shows the name that the process had at the first event of the context. This event
+        // may be in an earlier slice.
         let mut contexts = trace.contexts.iter();
         shows_all
             && self.formatters.len() > 1
@@ -53,7 +54,8 @@ impl<W: Write> TrcReport<'_, W> {
                 let shared = Shared { program, settings, facts, trace };
                 let lines = BatchPart { shared, batch: &batch, calls: &[], first, shows_offsets };
                 lines.format(formatter, rows, 0, before, &mut Page::default());
-                // Move the text without copying it. The formatter gets an empty buffer for it.
+                // Swap the buffers, so that the text is not copied. The formatter gets an empty
+                // buffer.
                 std::mem::swap(formatter.text(), text);
             },
             |text| out.block(text),

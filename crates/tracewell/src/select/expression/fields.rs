@@ -75,7 +75,7 @@ impl Fields {
         Self { messages: has_messages.then(MessageFields::default), ..Self::default() }
     }
 
-    /// Handles the next event before its fields are read. No event of the trace can be left out,
+    /// Handles the next event before its fields are read. Call this for every event of the trace,
     /// because any event can post a message.
     #[inline]
     pub(crate) fn follow(&mut self, event: Event<'_>) {

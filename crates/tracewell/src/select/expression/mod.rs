@@ -39,9 +39,15 @@ const MAX_DEPTH: usize = 64;
 /// | `ao = "motor"` | every character must be equal |
 /// | `sig = 3 \| 4`, `sig in (3, 4)` | one of the values; with `!=` none of them |
 /// | `@level >= WARN` | the level is WARN or more severe |
-/// | `nseq = 3`, `rt > 20` | the number of the message that the event posts or takes; the number of ticks for which the message waited |
+/// | `nseq = 3` | the message that the event posts or takes has sequence number 3 at its receiver |
+/// | `rt > 20` | the message that the event takes waited for more than 20 ticks |
 /// | `@context = low` | a property: `@name`, `@label`, `@family`, `@level`, `@target`, `@span`, `@id`, `@context`, `@cpu`, `@priority`, `@ticks`, `@text`, `@object` |
-/// | `A && B`, `A, B`, `A \|\| B`, `!A`, `(A)` | both, one of them, not; `!` binds more tightly than `&&`, and `&&` binds more tightly than `\|\|` |
+/// | `A && B`, `A, B` | the event meets both conditions |
+/// | `A \|\| B` | the event meets at least one of the conditions |
+/// | `!A` | the event does not meet the condition |
+/// | `(A)` | parentheses group conditions |
+///
+/// `!` binds more tightly than `&&`, and `&&` binds more tightly than `||`.
 ///
 /// An event that lacks an argument meets no condition on that argument.
 ///
@@ -102,7 +108,8 @@ impl Expression {
         }
     }
 
-    /// Returns the position and the name of each argument that no event in `events` has.
+    /// For each argument that the expression names but no event in `events` has, returns the
+    /// position in the text and the name of the argument.
     pub(super) fn unknown_arguments(&self, events: &[&EventType]) -> Vec<(String, &str)> {
         let Compiled { source, conditions, spans, .. } = &*self.0;
         let unknown = conditions.iter().zip(spans).filter_map(|((field, _), span)| match field {
@@ -115,7 +122,7 @@ impl Expression {
         unknown.collect()
     }
 
-    /// Returns a message for each name in a condition if nothing in the trace has this name. The
+    /// For each name in a condition, returns a message if nothing in the trace has this name. The
     /// message begins with the position of the condition. `of` describes the trace in words.
     pub(super) fn unknown_values(
         &self,

@@ -85,7 +85,7 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
-    /// Returns the sign that conditions use.
+    /// Returns the sign of the comparison, as users write it.
     pub(crate) const fn sign(self) -> &'static str {
         match self {
             Self::Equal => "=",

@@ -25,7 +25,8 @@ pub(crate) struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// Begins a text. `parts` is the noun for its parts, such as "rules". Messages use this noun.
+    /// Creates a reader of the tokens of a text. `parts` is the noun for the parts of the text,
+    /// such as "rules". Messages use this noun.
     pub(crate) fn new(source: &'a Source, parts: &'static str) -> Self {
         let mut lexer = Lexer::new(source, parts);
         let token = lexer.next();
@@ -126,9 +127,9 @@ impl<'a> Tokens<'a> {
         self.error(span, format!("expected {what}, found {found}"))
     }
 
-    /// Reports the words after the name `first`, with a message that begins with `message`. If the
-    /// token after these words can follow a name, the message also says how to write a name with
-    /// blanks. A word for which `ends` returns true ends the name.
+    /// Reports an error for the words that follow the name `first`. The error begins with
+    /// `message`. If the token after these words can follow a name, the error also says how to
+    /// write a name with blanks. A word for which `ends` returns true ends the name.
     pub(crate) fn blanks_in_name(
         &mut self,
         first: &str,

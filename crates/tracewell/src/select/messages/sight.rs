@@ -1,4 +1,4 @@
-//! The meaning of an event and its participants.
+//! The meaning and the participants of an event.
 
 use std::hash::{Hash, Hasher};
 
@@ -7,17 +7,18 @@ use crate::model::{ContextKind, Event, Meaning, PerId, Position, Trace};
 use crate::text::{TextBuffer, put_name};
 
 /// Something to which an event refers, such as a state, a signal or a queue. Two values are equal
-/// if they have the same key and the key was not renamed between their ticks. A restarted target
-/// may run another program, which uses the same key for something else.
+/// if `key` and `renamed` are equal. Equal keys are not enough: a restarted target may run another
+/// program, which uses the same key for something else.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
     /// The argument as recorded.
     pub argument: u64,
-    /// Its key among the objects of the trace.
+    /// Key of the thing among the objects of the trace.
     pub key: u64,
     /// Type code of the object.
     pub kind: Option<u32>,
-    /// Ticks of the latest event that refers to it. The meaning of a key can change over time.
+    /// Ticks of the latest event that refers to the thing. The meaning of a key can change over
+    /// time.
     pub ticks: u64,
     /// Number of times that the key had been renamed up to `ticks`.
     pub(crate) renamed: usize,
@@ -143,7 +144,7 @@ impl Roles {
 pub(crate) struct Sights(PerId<Roles>);
 
 impl Sights {
-    /// Returns an event with its meaning, or `None` if it has no meaning.
+    /// Returns an event with its meaning, or `None` if the event has no meaning.
     #[inline]
     pub(crate) fn of<'a>(&mut self, event: Event<'a>) -> Option<Sight<'a>> {
         let mut table = self.0.of_schema(&event.trace.schema);
@@ -212,8 +213,8 @@ impl<'a> Sight<'a> {
         self.context(|kind| matches!(kind, ContextKind::Thread | ContextKind::Interrupt))
     }
 
-    /// Returns the actor: the subject, or the machine whose step is in progress, or `None` if it is
-    /// unknown.
+    /// Returns the actor: the subject of the event, or if there is none, the machine whose step is
+    /// in progress. Returns `None` if the actor is unknown.
     pub(crate) fn doer(&self) -> Option<Named> {
         match self.subject() {
             // Kernels record 0 if the actor is not an object, for example in an interrupt.

@@ -1,9 +1,9 @@
 //! Keeps the pending messages of each receiver in the order in which they will be taken.
 //!
 //! When a receiver gets a message, the event contains the message's signal. Hundreds of older
-//! messages with other signals can be pending. So each signal has its own queue. Order numbers show
-//! which message is the oldest in all queues of a receiver. If a receiver has too many messages,
-//! its oldest message is dropped.
+//! messages with other signals can be pending. To find the message without a search through all of
+//! these, each signal has its own queue. Order numbers show which message is the oldest in all
+//! queues of a receiver. If a receiver has too many messages, its oldest message is dropped.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -86,7 +86,8 @@ fn keys(file: &File, findings: &mut Vec<Finding>) {
 fn doubt_of_hook(stanza: &Stanza) -> Option<String> {
     let Stanza { key, key_text, .. } = stanza;
     let Key::Id(id) = *key else { return None };
-    // An id below 1000 (hexadecimal) consists of three digits and a 0, as in a 32-bit hook word.
+    // Ids of AIX below 1000 (hexadecimal) end with 0. A 32-bit hook word contains only their first
+    // three digits.
     if key_text.len() == 4 && id < FIRST_LONG && id & 0xF != 0 {
         return Some(format!(
             "no AIX event has the id {key_text}: below 1000 the fourth digit is 0; use --for if \

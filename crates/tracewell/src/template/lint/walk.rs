@@ -8,7 +8,8 @@ use crate::template::syntax::{
     Body, Code, Expr, Item, ItemKind, Macro, Move, Size, Stanza, Value, ValueKind,
 };
 
-/// Maximum length of an entry in bytes: a 64-bit hook word and a length of 16 bits.
+/// Maximum length of an entry in bytes. A 64-bit hook word has 8 bytes, and the length of the data
+/// is a number of 16 bits.
 const MAX_ENTRY_LEN: u64 = 8 + 65_535;
 
 /// Length of the hook data in bits. In entries of trchook, the pointer starts at the hook data.

@@ -40,8 +40,8 @@ pub struct Lines {
     start: usize,
     level: Level,
     next_level: Level,
-    /// An offset in the current line, and its column. The next tab counts columns from here, not
-    /// from the start of the line.
+    /// A byte offset in the current line, and the column at this offset. The next tab counts
+    /// columns from this offset, not from the start of the line.
     counted: (usize, usize),
     outcome: Outcome,
 }
@@ -63,7 +63,7 @@ impl Lines {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns how the caller continues after the event.
+    /// Returns the action that the caller takes after the event.
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }

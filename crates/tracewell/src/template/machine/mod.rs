@@ -147,7 +147,8 @@ impl Machine {
         self.append(program, entry, context)
     }
 
-    /// Returns the text to which events are appended. Only [`Machine::format`] clears it first.
+    /// Returns the text to which events are appended. Of the functions that format an event, only
+    /// [`Machine::format`] removes the earlier text.
     #[inline(always)]
     pub(crate) fn text(&mut self) -> &mut TextBuffer {
         self.lines.whole()
@@ -159,7 +160,7 @@ impl Machine {
         &mut self.lines
     }
 
-    /// Appends the event to the text. Otherwise the same as [`Machine::format`].
+    /// Does the same as [`Machine::format`], but appends the event to the text.
     pub(crate) fn append(
         &mut self,
         program: &Program,

@@ -63,9 +63,8 @@ impl Pointer {
         (self.at >> 3).saturating_add(self.base)
     }
 
-    /// Returns the offset of the byte that [`Pointer::byte`] finds, as an index, but does not move
-    /// the pointer. If the position is before the first byte of the entry, the index is past all
-    /// data.
+    /// Returns the result of [`Pointer::byte`] as an index, but does not move the pointer. If the
+    /// position is before the first byte of the entry, the index is past all data.
     #[inline]
     pub(super) fn place(mut self) -> usize {
         usize::try_from(self.byte()).unwrap_or(usize::MAX)
@@ -91,7 +90,7 @@ impl Pointer {
         self.at = match code {
             Move::Go(field) => field.total() as i64,
             Move::Omit(field) => self.at.saturating_add(field.total() as i64),
-            // The pointer counts bits. Going back begins at a whole byte.
+            // The pointer counts bits. Before it moves back, it is rounded down to a whole byte.
             Move::Back(bytes) => (self.at & !7).saturating_sub(8 * i64::from(bytes)),
             Move::Word(number) => 8 * i64::from(number) * word as i64,
         };
@@ -134,7 +133,7 @@ pub(super) fn as_coded(code: Code, number: u64, size: usize) -> Value {
     }
 }
 
-/// Reads a value at the pointer and advances it. Returns `None` if data is missing.
+/// Reads the value at the pointer, and advances the pointer. Returns `None` if data is missing.
 pub(super) fn read(code: Code, entry: &Entry<'_>, pointer: &mut Pointer) -> Option<Value> {
     if let Some(size) = number_size(code, entry) {
         let at = pointer.byte();
@@ -153,7 +152,7 @@ pub(super) fn read(code: Code, entry: &Entry<'_>, pointer: &mut Pointer) -> Opti
     }
 }
 
-/// Finds a string at the pointer and advances past it.
+/// Finds the string at the pointer, and advances the pointer past the string.
 pub(super) fn read_text(code: Code, entry: &Entry<'_>, pointer: &mut Pointer) -> Option<Value> {
     let at = pointer.byte();
     let (before, length) = match code {
@@ -171,7 +170,7 @@ pub(super) fn read_text(code: Code, entry: &Entry<'_>, pointer: &mut Pointer) ->
     };
     let start = at.checked_add(before as i64)?;
     let bytes = entry.slice(start, length)?;
-    // `S0` also consumes the NUL that ends it.
+    // `S0` also consumes the NUL that ends the string.
     let terminator = usize::from(code == Code::Terminated);
     pointer.skip(before + length + terminator);
     // A text in a field of fixed width may end early with a NUL, but the whole field is consumed.
@@ -220,7 +219,7 @@ pub(super) fn quantity(
         Quantity::User(_) => Value::default(),
         Quantity::Word(index) => return of(entry.word(index), word),
         Quantity::LongWord(index) => {
-            // `$L1` is the 8 bytes after the hook word in both environments.
+            // In both environments, `$L1` is the 8 bytes after the hook word.
             return of(entry.number((word + 8 * usize::from(index)) as i64, 8), 8);
         }
         Quantity::HookData => Value::unsigned(u64::from(entry.hook_data), 16),

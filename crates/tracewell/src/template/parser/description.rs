@@ -32,8 +32,8 @@ impl Parser<'_> {
                     items.push(item);
                 }
                 Err(_) => {
-                    // A token directly after an error is reported only if it begins an item.
-                    // Otherwise it is probably part of the same mistake.
+                    // If a token directly after an error cannot begin an item, report no further
+                    // error. The token is probably part of the same mistake.
                     if silent && self.at == before {
                         self.findings.truncate(faults);
                     }
@@ -124,7 +124,7 @@ impl Parser<'_> {
         Ok(ItemKind::Value(value))
     }
 
-    /// Parses a code that has a value, or a macro.
+    /// Parses a macro, or a code that has a value.
     pub(super) fn value(&mut self) -> Parsed<Value> {
         let token = self.peek();
         let kind = match &token.kind {

@@ -23,8 +23,8 @@ pub(super) enum TokenKind {
     Macro,
     /// `%` and a word.
     Percent,
-    /// A string. The flag is true if the string has no escapes and no joined lines: its value is
-    /// then the text between the quotes.
+    /// A string. If the flag is true, the string has no escapes and no joined lines. The value of
+    /// the string is then the text between the quotes.
     Text(bool),
     /// A sign: one of `{ } ( ) , = + - * / &`.
     Sign(char),
@@ -187,7 +187,8 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Skips a backslash at the end of a line, together with the line end.
+    /// If the backslash at this position ends a line, skips the backslash and the line end, and
+    /// returns true.
     fn joins_lines(&mut self) -> bool {
         let rest = self.bytes.get(self.at + 1..).unwrap_or_default();
         // Spaces after `\` are invisible in an editor, so they do not prevent joining.

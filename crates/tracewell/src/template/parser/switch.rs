@@ -1,5 +1,5 @@
 //! Parses switches and bit flags. The numbers in the cases of a switch are written in the radix of
-//! its value. The numbers of bit flags are hexadecimal.
+//! the switch's value. The numbers of bit flags are hexadecimal.
 
 use super::lexer::TokenKind;
 use super::{Parsed, Parser};

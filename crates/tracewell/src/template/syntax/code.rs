@@ -40,7 +40,7 @@ pub enum Code {
     Unsigned(Size),
     /// `o1` to `o8`: an octal number.
     Octal(u8),
-    /// `Am`, `Am.n`: text up to a NUL, in a field if a width is given.
+    /// `Am`, `Am.n`: text up to a NUL. `n` is the width of the field.
     Ascii {
         /// Maximum number of bytes, at least 1.
         bytes: u16,
@@ -106,8 +106,8 @@ impl Code {
         matches!(self, Self::Ascii { .. } | Self::Character | Self::Counted(_) | Self::Terminated)
     }
 
-    /// Returns true if the code can follow `%`. Codes for texts with a length, and codes for parts
-    /// of the hook word, cannot follow `%`.
+    /// Returns true if the code can follow `%`. The `S` codes, and the codes `HB` and `HT`, cannot
+    /// follow `%`.
     pub const fn is_print_form(self) -> bool {
         !matches!(self, Self::Counted(_) | Self::Terminated | Self::BufferBytes | Self::HookType)
     }
@@ -136,7 +136,7 @@ pub(crate) fn any_code(word: &str) -> Option<Result<AnyCode, String>> {
         "HT" => return Some(Ok(V(Code::HookType))),
         _ => {}
     }
-    // Other words are names, which are not an error here.
+    // A word that begins with another letter is a name, not an invalid code.
     if !"GORWXDUoABFSTEP".contains(letter) {
         return None;
     }

@@ -260,13 +260,13 @@ pub struct Flag {
 /// The condition of a flag.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FlagTest {
-    /// True if all these bits are set. If no bit is given (`0`), true only for a value of 0.
+    /// True if all these bits are set. If the number is 0, the value must also be 0.
     Bits(Number),
     /// `& mask field`: true if the masked bits equal the field.
     Field(Number, Number),
 }
 
-/// `$x = EXPR`: assigns a macro until the end of the event.
+/// `$x = EXPR`: assigns a value to a macro. The macro keeps the value until the end of the event.
 #[derive(Clone, Debug)]
 pub struct Assignment {
     /// The name of the macro.

@@ -100,7 +100,7 @@ impl TemplateFile {
         Ok(Self { name, path, text, compressed })
     }
 
-    /// Replaces the text, compressed as before and with the same permissions.
+    /// Replaces the text. The file keeps its compression and its permissions.
     ///
     /// # Errors
     /// Returns an error if writing fails. In that case the old file is unchanged.
@@ -154,7 +154,7 @@ fn write_beside(
     // process with the same id left it.
     let _ = fs::remove_file(partial);
     let mut file = OpenOptions::new().write(true).create_new(true).open(partial)?;
-    // The new file gets the permissions of the old file before any content.
+    // Set the permissions of the old file before the new file has any content.
     if let Ok(there) = fs::metadata(path) {
         file.set_permissions(there.permissions())?;
     }

@@ -1,4 +1,5 @@
-/* The recorder's configuration for the POSIX port: an interrupt of this port is a signal. */
+/* The recorder's configuration for the POSIX port. Interrupts of this port are signals, so the lock
+ * blocks signals. */
 #include <stdint.h>
 uint32_t posix_lock(void);
 void posix_unlock(uint32_t was_locked);

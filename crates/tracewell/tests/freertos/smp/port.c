@@ -4,7 +4,8 @@
  * on core 0, and requests of the other core to switch tasks. A core takes them only in port_poll()
  * and when it enables interrupts.
  *
- * The port keeps a log of the tasks that each core runs. It does not use the trace macros for it.
+ * The port keeps a log of the tasks that each core runs. It does not use the trace macros for this
+ * log.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* The clock, and the log of the port. The port in this folder and its program share them. */
+/* The clock, and the log of the port. The port and the program in this folder share them. */
 #ifndef SMP_H
 #define SMP_H
 

@@ -16,8 +16,8 @@ use super::{Damage, ReadError};
 use crate::ByteOrder;
 use crate::aix::Env;
 
-/// Maximum length of an entry in bytes: 8 for a 64-bit hook word, and 65,535 for the data, the
-/// largest number in the hook word's length field.
+/// Maximum length of an entry in bytes: 8 for a 64-bit hook word, and 65,535 for the data. The hook
+/// word's length field cannot hold a larger number.
 pub const MAX_ENTRY_LENGTH: usize = 65_543;
 
 /// The fixed part of a frame, without the length. This header identifies the CPU, time and thread
@@ -26,13 +26,13 @@ pub const MAX_ENTRY_LENGTH: usize = 65_543;
 pub struct FrameHeader {
     /// Environment of the entry.
     pub env: Env,
-    /// The CPU that recorded it.
+    /// The CPU that recorded the entry.
     pub cpu: u16,
     /// Timestamp in ticks of the file header's clock, unwrapped.
     pub tick: u64,
-    /// Id of the thread that recorded it, if known.
+    /// Id of the thread that recorded the entry, if known.
     pub tid: Option<u64>,
-    /// Id of the process that recorded it, if known.
+    /// Id of the process that recorded the entry, if known.
     pub pid: Option<u64>,
 }
 
@@ -63,9 +63,9 @@ impl FrameHeader {
     const HAS_TID: u8 = 1;
     const HAS_PID: u8 = 2;
 
-    /// Writes a frame for an entry of `length` bytes at the start of `bytes`, without the entry.
-    /// Returns the bytes in which the caller must store the entry. Returns `None`, and writes
-    /// nothing, if `bytes` is too short or no entry can have this length.
+    /// Writes a frame at the start of `bytes`, except its entry of `length` bytes. Returns the part
+    /// of `bytes` in which the caller must store the entry. Returns `None`, and writes nothing, if
+    /// `bytes` is too short or no entry can have this length.
     #[inline]
     pub fn write(self, order: ByteOrder, length: usize, bytes: &mut [u8]) -> Option<&mut [u8]> {
         if !is_entry_length(self.env, length) {

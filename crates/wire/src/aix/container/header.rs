@@ -58,7 +58,7 @@ pub struct FileHeader<'a> {
     pub order: ByteOrder,
     /// Environment of the traced system. The environment of an entry may differ.
     pub env: Env,
-    /// True if this is the file of one CPU that accompanies a base file.
+    /// True if this file contains the entries of one CPU, and accompanies a base file.
     pub per_cpu: bool,
     /// True if the entries were recorded in a buffer that overwrites its oldest entries.
     pub circular: bool,
@@ -132,8 +132,8 @@ impl<'a> FileHeader<'a> {
             return Err(Damage::Version { found: fixed[5] });
         }
         let env = Env::from_bits(fixed[6]).ok_or(Damage::Environment { found: fixed[6] })?;
-        // Two views of the same bytes: words 1 to 4 of `wide` have eight bytes each, and words 10
-        // to 13 of `narrow` have four bytes each.
+        // Two views of the same bytes. Words 1 to 4 of `wide` are the fields of eight bytes. Words
+        // 10 to 13 of `narrow` are the fields of four bytes.
         let (wide, _) = fixed.as_chunks::<8>();
         let (narrow, _) = fixed.as_chunks::<4>();
         let found = order.u32(narrow[13]);
@@ -157,7 +157,7 @@ impl<'a> FileHeader<'a> {
             cpus: order.u32(narrow[10]),
             cpus_traced: order.u32(narrow[11]),
             channel: order.u32(narrow[12]),
-            // `read` replaces the empty texts, because the texts follow the fixed part.
+            // `read` fills in the texts, because they follow the fixed part.
             texts: Texts::default(),
         };
         Ok((header, length))

@@ -1,8 +1,8 @@
 //! The container `TWX1`: our own file format for AIX entries. The layout of AIX's log is not
 //! public.
 //!
-//! The header's endian byte sets the byte order of the numbers in header and frames. Entries are
-//! always big-endian.
+//! The endian byte of the file header determines the byte order of the numbers in the header and in
+//! the frames. Entries are always big-endian.
 
 mod frame;
 mod header;

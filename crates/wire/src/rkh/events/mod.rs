@@ -1,7 +1,7 @@
 //! The events of each dialect: codes, arguments, and the target's filters that apply to them.
 //!
 //! `table` has a row for each event, with the dialects that have the event. A test of the crate
-//! `tracewell` generates it from `schemas/rkh.toml`, the schema that the reader uses. After
+//! `tracewell` generates the table from `schemas/rkh.toml`, the schema that the reader uses. After
 //! changing the schema, run `BLESS=1 cargo test -p tracewell --test rkh_tables`. Each dialect is a
 //! type whose constants are its events and its [`Table`], so a program that names one dialect links
 //! one table.
@@ -54,16 +54,16 @@ pub enum Role {
     Plain,
     /// Names a thing of this kind.
     Names(SymbolKind),
-    /// Announces the target's settings; from 2.3 on.
+    /// Announces the target's settings. RKH before 2.3 has no such event.
     Configuration,
-    /// Reports a failed assertion; from 2.3 on.
+    /// Reports a failed assertion. RKH before 2.3 has no such event.
     Assertion,
 }
 
 /// A group of events that can be filtered as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Group {
-    /// RKH's name: MP, RQ or QUE, SMA, SM, TIM or TMR, FWK (RKH before 2.3), USR, UT.
+    /// RKH's name: MP, RQ (later QUE), SMA, SM, TIM (later TMR), RKH (later FWK), USR, UT.
     pub name: &'static str,
     /// The group's lowest code.
     pub first: u8,
@@ -88,13 +88,14 @@ pub struct Table {
     pub dialect: Dialect,
     /// All events except user events, in ascending order of code.
     pub events: &'static [Event],
-    /// The groups by number; user events are number 6 in every dialect.
+    /// The groups by number. The group of user events has number 6 in every dialect.
     pub groups: &'static [Group],
-    /// The arguments of user events: [`FieldType::Items`], or [`FieldType::Rest`] before 2.3.
+    /// The arguments of user events: [`FieldType::Items`], or [`FieldType::Rest`] in RKH before
+    /// 2.3.
     pub user: Field,
-    /// The configuration record, from 2.3 on.
+    /// The configuration record; `None` in RKH before 2.3.
     pub configuration: Option<&'static Event>,
-    /// The record of a failed assertion, from 2.3 on.
+    /// The record of a failed assertion; `None` in RKH before 2.3.
     pub assertion: Option<&'static Event>,
 }
 
@@ -247,8 +248,8 @@ const fn select<const N: usize>(rows: &[Row], dialect: Dialect) -> [Event; N] {
     events
 }
 
-/// Returns the event with the role `Configuration` or `Assertion`. A const function cannot call
-/// `==`.
+/// Returns the event with the role `Configuration` or `Assertion`. Uses `match`, because a const
+/// function cannot call `==`.
 const fn with_role(events: &'static [Event], role: Role) -> Option<&'static Event> {
     let mut index = 0;
     while index < events.len() {

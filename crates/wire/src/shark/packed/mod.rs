@@ -1,6 +1,6 @@
 //! The lossless compression of a chunk's used records, in memory order.
 //!
-//! Each record is
+//! A packed record has four fields:
 //!
 //! | size | content |
 //! |---|---|
@@ -78,7 +78,7 @@ impl PackedRecord {
 }
 
 impl Packer {
-    /// Packs the next record, without the bits of the code word that no writer sets.
+    /// Packs the next record. Omits the bits of the code word that no writer sets.
     pub fn pack(&mut self, record: &Record) -> PackedRecord {
         let mut packed = PackedRecord { bytes: [0; PackedRecord::MAX_LEN], length: 0 };
         let delta = record.tsc.wrapping_sub(self.before);

@@ -105,7 +105,7 @@ fn programs_that_missed_a_checkpoint_find_it() {
             other.append(&commit(trace, 0)).await.unwrap();
         }
         other.compact().await.unwrap();
-        // The writer creates the deleted commit 1, and then finds the checkpoint.
+        // The writer creates commit 1 again, which was deleted, and then finds the checkpoint.
         assert_eq!(writer.append(&commit(7, 1)).await.unwrap(), Appended::Done);
         assert_eq!(same.append(&commit(1, 1)).await.unwrap(), Appended::Conflict);
         assert_eq!(keys(&store, "log").await, 1);

@@ -1,22 +1,23 @@
 //! The beginning of a large trace, which the server shows until more of the trace has been read.
 //!
-//! Some decoders read a whole dump before they deliver its first event, because later events give
-//! names to earlier ones. Without its beginning, the page of a large dump would stay empty for
-//! seconds.
+//! Some decoders read a whole dump before they deliver its first event, because a later event can
+//! determine a name in an earlier event. Without its beginning, the page of a large dump would stay
+//! empty for seconds.
 
 use tracewell::export::page::{LargePage, ServedBuilder};
 use tracewell::input::Input;
 use tracewell::model::{Batch, Flow, Loss, Processor, Sink, Stop, Trace};
 
-/// Number of events in the beginning of a trace. Reading them takes only a small part of the time
-/// within which a page should show something.
+/// Number of events in the beginning of a trace. The server reads this many events so quickly that
+/// the page soon shows something.
 pub(super) const EVENTS: usize = 1 << 17;
 
 /// Minimum length of a trace, in bytes, for reading its beginning first. A smaller trace is soon
 /// read completely.
 const MIN_SIZE: u64 = 64 << 20;
 
-/// The same for the files of a compressed trace. Such a trace is several times larger than its
+/// Minimum total length of the files of a compressed trace, in bytes, for reading its beginning
+/// first. This is less than [`MIN_SIZE`], because such a trace is several times larger than its
 /// files.
 const MIN_COMPRESSED: u64 = 8 << 20;
 
@@ -75,7 +76,8 @@ mod tests {
         let mut input = traces.open().unwrap();
         let page = read(&mut input, "beginning", 1000).unwrap();
         let shown = page.view(&View::default()).unwrap();
-        // The input can still read the whole trace, and the page of the whole trace differs.
+        // The input can still read the whole trace, and the page of the whole trace differs from
+        // that of the beginning.
         let mut builder = ServedBuilder::with_views();
         let trace = input.read(&mut builder).unwrap();
         let whole = builder.finish(&trace, "beginning").unwrap().0;

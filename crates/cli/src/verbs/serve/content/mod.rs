@@ -49,8 +49,8 @@ struct Waiting {
     answer: SyncSender<SoFar>,
 }
 
-/// The payload of a view, and its edition. The error is the requested view, if the trace has been
-/// read or has no view of the events so far.
+/// The payload of a view, and its edition. If the trace has been read, or has no view of the events
+/// so far, `Err` returns the requested view to the caller.
 type SoFar = Result<(Vec<u8>, u64), View>;
 
 /// The trace while the server runs.
@@ -72,8 +72,8 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Returns a trace that has not been read. It counts its changes in `changes`, and stores the
-    /// summary of a large trace in `cache`.
+    /// Returns a trace that has not been read. The trace counts its changes in `changes`. If it is
+    /// large, it stores its summary in `cache`.
     pub(super) fn new(
         traces: Traces,
         is_one_of_several: bool,
@@ -141,7 +141,7 @@ impl Content {
     /// because it fits into one payload.
     ///
     /// # Errors
-    /// Returns an error if the file of the summary is damaged for the second time.
+    /// Returns an error if the file of the summary is found to be damaged a second time.
     pub(super) fn view(&self, view: View) -> io::Result<Option<(Vec<u8>, u64)>> {
         let view = match self.view_so_far(view) {
             Ok(answer) => return Ok(Some(answer)),

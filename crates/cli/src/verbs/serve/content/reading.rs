@@ -56,8 +56,8 @@ impl Content {
                 Ok(in_memory) => in_memory,
                 Err(failure) => {
                     let message = failure.message().to_owned();
-                    // Report a failure on standard error only for the first reading, because
-                    // another program may replace the trace often.
+                    // Report a failure on standard error only for the first reading. If another
+                    // program often replaces the trace, many later readings can fail.
                     let outcome = first.then(|| failure.report());
                     self.change(|state| {
                         state.progress.reading = false;

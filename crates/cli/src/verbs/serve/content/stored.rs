@@ -14,7 +14,8 @@ use super::Content;
 use crate::outcome::{note, report_diagnostics};
 
 impl Content {
-    /// Returns the key of the trace in the cache, if both exist.
+    /// Returns the key of the trace in the cache. Returns `None` if this trace is not cached, or
+    /// has no key.
     pub(super) fn key(&self) -> Option<Key> {
         let is_cached = self.cache.is_some() && !self.is_one_of_several;
         if is_cached { self.traces.key() } else { None }
@@ -50,7 +51,7 @@ impl Content {
             let state = self.state();
             (state.progress.clone(), state.large.clone(), state.info.clone())
         };
-        // The facts contain all diagnostics or none.
+        // Store nothing if some diagnostics were not kept, or if a file has changed.
         if diagnostics.more() > 0 || self.key().as_ref() != Some(key) {
             return;
         }
@@ -62,7 +63,7 @@ impl Content {
         }
     }
 
-    /// Forgets the shown summary, because its file is damaged, and lets the other thread read the
+    /// Forgets the shown summary, because its file is damaged, and lets the reading thread read the
     /// trace again. Returns false if this has happened before.
     pub(super) fn forget(&self) -> bool {
         if self.is_damaged.swap(true, Ordering::AcqRel) {
@@ -129,7 +130,7 @@ mod tests {
     use super::super::Content;
     use crate::args::InputArgs;
 
-    /// Number of events that fill a segment of each row.
+    /// Number of events in the dump: enough for a complete segment in each row of the summary.
     const EVENTS: u64 = 80_000;
 
     /// Writes a dump in which two threads take turns.
@@ -196,8 +197,8 @@ mod tests {
         let view = || View { range: Some(0..trace.span / 100), parts: 100_000, listed: None };
         assert!(content.view(view()).unwrap().is_some());
         damage(&cache.file(&key));
-        // The thread that reads the trace again answers, or there is no answer because the whole
-        // trace fits into one payload.
+        // The reading thread answers this request while it reads the trace again. If it has already
+        // finished, there is no view, because the whole trace fits into one payload.
         content.view(view()).unwrap();
         let (page, edition) = content.page().unwrap();
         let mut builder = ServedBuilder::default();

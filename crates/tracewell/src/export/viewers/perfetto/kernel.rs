@@ -7,8 +7,8 @@
 //! | ready, preempted | runnable | `R` |
 //! | waits for a mutex | uninterruptible sleep | `D` |
 //! | blocked otherwise, sleeping, job done | interruptible sleep | `S` |
-//! | unknown, off the processor for an unrecorded reason, deleted and created again | stopped | `T` |
-//! | deleted | dead | `Z` |
+//! | unknown; off the processor for an unrecorded reason; deleted, if a later state follows | stopped | `T` |
+//! | deleted, if this is the last state | dead | `Z` |
 //!
 //! Perfetto drops events with an unknown state, so the last state before missing events would seem
 //! to continue during the gap. So this module writes an unknown state as `stopped`, and uses
@@ -90,8 +90,8 @@ impl Kernel {
         context: ContextId,
         state: Option<u8>,
     ) -> io::Result<()> {
-        // The state of the core changes, too. That change shows which thread is running on which
-        // core.
+        // If the context has the processor, the state of a core changes, too. That change shows
+        // which thread is running on which core.
         let Some(state) = state else { return Ok(()) };
         let core = self.at(context).core.take();
         if let Some(core) = core {

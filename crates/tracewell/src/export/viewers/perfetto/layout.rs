@@ -214,7 +214,8 @@ impl<'a, 'o> Layout<'a, 'o> {
                 let (noun, object) = asked_object(trace, reason);
                 let words = noun.map(str::to_owned).into_iter().chain(object);
                 let object = words.collect::<Vec<_>>().join(" ");
-                // A thread's track already shows that it is blocked. Only the object is new.
+                // Without an object, the slice would only repeat the state that the thread's track
+                // already shows.
                 if object.is_empty() && !all {
                     return None;
                 }

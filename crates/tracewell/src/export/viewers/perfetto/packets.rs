@@ -120,7 +120,7 @@ impl<'a> Packets<'a> {
         })
     }
 
-    /// Writes a packet, with its time in ticks if it has a time.
+    /// Writes a packet. If `ticks` is `None`, the packet has no time.
     pub(super) fn write(
         &mut self,
         ticks: Option<u64>,
@@ -140,7 +140,7 @@ impl<'a> Packets<'a> {
         self.finish()
     }
 
-    /// Writes a packet that reports missing packets before it.
+    /// Writes a packet that reports that packets before it are missing.
     pub(super) fn lost(&mut self, ticks: u64) -> io::Result<()> {
         self.names = Names::default();
         self.is_first = true;

@@ -39,7 +39,7 @@ pub(super) enum Note<'a> {
     Number(u64),
     Signed(i64),
     Real(f64),
-    /// Shown in hexadecimal.
+    /// A number that is shown in hexadecimal.
     Pointer(u64),
     Text(Cow<'a, str>),
 }
@@ -135,7 +135,7 @@ fn put_label(event: &mut Message, names: &mut Names, label: &Label<'_>) {
     }
 }
 
-/// Returns the counter value for a number in an event's argument.
+/// Converts the value of an event's argument to the value of a counter.
 pub(super) fn count(event: Event<'_>, index: usize, value: u64) -> Change<'static> {
     let kind = event.kind().args.get(index).map(|argument| argument.kind);
     match kind.map(|kind| event.trace.schema.number_kind(kind)) {

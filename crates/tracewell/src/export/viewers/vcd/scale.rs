@@ -14,10 +14,10 @@ const UNITS: [(&str, u128); 6] = [
     ("fs", 1),
 ];
 
-/// A time scale, and the conversion of ticks to its unit.
+/// A time scale, and the conversion of ticks to its steps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale<'a> {
-    /// 1, 10 or 100 of a unit.
+    /// Length of the scale's steps: 1, 10 or 100 times `unit`.
     count: u128,
     unit: &'static str,
     form: Form<'a>,
@@ -26,9 +26,9 @@ pub(super) struct Scale<'a> {
 /// The conversion of ticks.
 #[derive(Clone, Copy, Debug)]
 enum Form<'a> {
-    /// One unit per tick, because the clock's rate is unknown.
+    /// One step per tick, because the clock's rate is unknown.
     Ticks,
-    /// A number of units, and the number of ticks with the same duration.
+    /// A number of steps, and the number of ticks with the same duration.
     Ratio(u128, u128),
     /// Nanoseconds of a clock whose rate changes.
     Nanoseconds(&'a Clock),
@@ -72,7 +72,7 @@ impl<'a> Scale<'a> {
         }
     }
 
-    /// Returns a time in units of the scale.
+    /// Returns a time in steps of the scale.
     pub(super) fn time(&self, ticks: u64) -> u64 {
         self.checked(ticks).unwrap_or(u64::MAX)
     }

@@ -6,7 +6,7 @@
 //! | `tasks` | for each context, 1 while it runs, `z` while it is ready, otherwise 0 |
 //! | `objects` | the holder of each mutex as text and as a number, levels of queues and semaphores |
 //! | `machines` | the state of each state machine as text and as a number, and 1 during its steps |
-//! | `servers` | the used ticks of each server's budget, and 1 while it has none |
+//! | `servers` | for each server, the used ticks of its budget, and 1 while no budget is left |
 //! | `findings` | 1 during priority inversions, and missed deadlines as events |
 //! | `events` | for each type of events, its occurrences |
 //! | `values` | numbers that the program recorded |
@@ -65,7 +65,7 @@ impl<'a> Signals<'a> {
         self.values.get(&id).copied()
     }
 
-    /// Returns the numbers of contexts and their names.
+    /// Returns a line for each context, with its number and its name.
     pub(super) fn legend(&self, timeline: &Timeline) -> impl Iterator<Item = String> {
         let named = |(id, _): (ContextId, _)| {
             format!("context {}: {}", number(id), name(&timeline.trace, id))

@@ -21,7 +21,7 @@ use foldhash::fast::RandomState;
 pub(super) enum Value {
     /// One of `0`, `1`, `x` and `z`.
     Bit(char),
-    /// `None` if it is unknown.
+    /// A number; `None` if it is unknown.
     Number(Option<u64>),
     Text(String),
     Real(f64),

@@ -42,8 +42,8 @@ struct Claimed {
 }
 
 impl Claimed {
-    /// Adds the values of a range that are not assigned yet to `values`, and marks them as
-    /// assigned.
+    /// Marks the values of a range as assigned. Appends to `values` those that were not assigned
+    /// before.
     fn claim(&mut self, (low, high): (i128, i128), values: &mut Vec<(i128, i128)>) {
         let before = self.ranges.range(..low).next_back().map(|(first, last)| (*first, *last));
         let (start, mut next) = match before {

@@ -1,7 +1,8 @@
 //! Types as metadata declares them, before references between fields are resolved. The parsers of
 //! both languages produce this form. Fields that use one type share it.
 //!
-//! `metadata::place` converts these types to the classes of each place at which they are used.
+//! `metadata::place` converts these types to classes. The class of a type can differ between the
+//! places that use the type.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,18 +27,18 @@ pub(crate) enum Type {
         /// Encoding.
         encoding: Encoding,
     },
-    /// Bytes.
+    /// Uninterpreted bytes.
     Blob {
         /// Length in bytes.
         length: LengthType,
         /// True for the identifier of the metadata.
         is_uuid: bool,
     },
-    /// Members.
+    /// A structure: named members in sequence.
     Structure(Arc<StructureType>),
-    /// Elements.
+    /// An array: elements of one type.
     Array(Arc<ArrayType>),
-    /// Options.
+    /// An optional field or a variant.
     Choice(Arc<ChoiceType>),
     /// A type that this program cannot read, with the reason. A field with this type is an error.
     Unsupported(Arc<str>),
@@ -126,7 +127,7 @@ pub(crate) struct OptionType {
 pub(crate) enum LengthType {
     /// A number in the metadata.
     Fixed(u64),
-    /// A field.
+    /// The value of a field.
     Field(Arc<Reference>),
 }
 

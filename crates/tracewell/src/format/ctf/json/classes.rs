@@ -327,7 +327,7 @@ fn float(object: Object<'_>) -> Result<Type, Fault> {
                 format!("expected a floating-point number of 32 or 64 bits, found {bits}");
             Type::Unsupported(message.into())
         }
-        _ => return Err(length.expected("16, 32, 64 or 128 bits or more")),
+        _ => return Err(length.expected("16, 32 or 64 bits, or a multiple of 32 from 128")),
     })
 }
 
@@ -347,8 +347,7 @@ fn static_blob(object: Object<'_>, log: &mut Log) -> Result<Type, Fault> {
     Ok(Type::Blob { length: fixed(object)?, is_uuid })
 }
 
-/// Returns the byte order, and true if the bit order is the reverse of the usual one for this byte
-/// order.
+/// Returns the byte order, and the value of [`Integer::reversed`].
 fn orders(object: Object<'_>) -> Result<(ByteOrder, bool), Fault> {
     let value = object.need("byte-order")?;
     let order = match value.text()? {
@@ -390,8 +389,8 @@ fn dynamic(object: Object<'_>) -> Result<LengthType, Fault> {
     Ok(LengthType::Field(location(object.need("length-field-location")?)?))
 }
 
-/// Returns the reference of a field location: an object with `origin` and `path` or, in the draft,
-/// an array that begins with the scope.
+/// Returns the reference that a field location describes. The location is an object with `origin`
+/// and `path` or, in the draft, an array that begins with the scope.
 fn location(value: &Value) -> Result<Arc<Reference>, Fault> {
     let (origin, path) = match &value.kind {
         Kind::List(path) => {

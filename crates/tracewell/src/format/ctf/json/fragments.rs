@@ -90,7 +90,9 @@ impl<'l> Reader<'l> {
         if self.declared.streams.is_empty() {
             return Err(error);
         }
-        self.log.warn(error.at, || "unfinished at the end of the metadata, ignored".to_owned());
+        self.log.warn(error.at, || {
+            "unfinished fragment at the end of the metadata, ignored".to_owned()
+        });
         Ok(())
     }
 

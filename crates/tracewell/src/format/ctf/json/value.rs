@@ -27,7 +27,7 @@ pub(super) enum Kind {
     Boolean(bool),
     /// A number of at most 64 bits without fraction and exponent.
     Integer(i128),
-    /// Another number.
+    /// Any other number.
     Real,
     Text(String),
     List(Vec<Value>),
@@ -42,7 +42,9 @@ impl Value {
             Kind::Null => "null".to_owned(),
             Kind::Boolean(boolean) => boolean.to_string(),
             Kind::Integer(number) => number.to_string(),
-            Kind::Real => "a number with a fraction, an exponent or over 64 bits".to_owned(),
+            Kind::Real => {
+                "a number with a fraction, with an exponent or with over 64 bits".to_owned()
+            }
             Kind::Text(text) => format!("\"{}\"", text.escape_debug()),
             Kind::List(_) => "an array".to_owned(),
             Kind::Object(_) => "an object".to_owned(),

@@ -68,10 +68,8 @@ pub(super) fn find(
             let structures = (0..frames.len()).rev().filter(|index| is_structure(&frames[*index]));
             let index = structures.into_iter().nth(levels as usize);
             let index = index.ok_or_else(|| {
-                fault(
-                    reference.at,
-                    format!("expected at most one null per structure of the scope, found {levels}"),
-                )
+                let limit = "at most one null for each enclosing structure below the root";
+                fault(reference.at, format!("expected {limit}, found {levels}"))
             })?;
             search.inside_frame(index)?;
             scope

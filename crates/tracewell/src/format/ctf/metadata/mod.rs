@@ -1,4 +1,4 @@
-//! Reads the metadata of a CTF trace, in both languages, into its [`Metadata`].
+//! Reads the metadata of traces in CTF 1.8 and CTF 2, and returns it as [`Metadata`].
 //!
 //! Recognises the language, joins packets, and converts positions to lines and columns. The folders
 //! `tsdl` and `json` parse the languages; `place` resolves the references between fields.
@@ -59,7 +59,7 @@ pub struct MetadataError {
     pub message: String,
 }
 
-/// Reads metadata: a file in CTF 1.8, plain or in packets, or in CTF 2.
+/// Reads a metadata file: CTF 1.8 as plain text or in packets, or CTF 2.
 ///
 /// # Examples
 ///

@@ -394,8 +394,8 @@ fn selecting(
     Ok(all.unwrap_or_default())
 }
 
-/// Returns the values of one selector for each option, or `None` if the selector is of the wrong
-/// kind.
+/// For each option, returns the values with which the selector `integer` selects the option.
+/// Returns `None` if the selector is of the wrong kind.
 fn values_of(choice: &ChoiceType, integer: &IntegerType) -> Option<Vec<Vec<(i128, i128)>>> {
     let kind = integer.class.kind;
     let declared = |option: &OptionType| option.values.clone();

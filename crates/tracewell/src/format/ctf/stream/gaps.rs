@@ -68,8 +68,9 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Keeps the packet at the current event, if the files can grow and may then contain the whole
-    /// event. Without a `fault`, the event is not in the metadata, which can also grow.
+    /// If the files can grow and may then contain the whole event, keeps the packet at this event
+    /// and returns true. If `fault` is `None`, the event is unknown, but the metadata may grow and
+    /// then describe the event.
     #[cold]
     pub(super) fn holds(&mut self, fault: Option<FaultKind>) -> bool {
         let Some(packet) = self.packet.filter(|_| self.growing.is_some()) else { return false };
@@ -86,8 +87,9 @@ impl<'a> Stream<'a> {
         can_grow
     }
 
-    /// Drops the rest of the packet, in which no event begins. It can be padding. `fault` is the
-    /// fault in the event's header, or `None` if the event is merely unknown.
+    /// Drops the rest of the packet if the next event cannot be read and [`Stream::holds`] returns
+    /// false. This rest can be padding. `fault` is the fault in the event's header, or `None` if
+    /// the event is merely unknown.
     #[cold]
     pub(super) fn lose_event(&mut self, fault: Option<FaultKind>, message: String) {
         if self.holds(fault) {

@@ -22,7 +22,8 @@ use super::program::{Nothing, Output, State};
 
 /// If a stamp is smaller than the previous one by at most this number of cycles, the events are out
 /// of order. A larger difference is a wrap or a reset. At 1 GHz, this number of cycles lasts 1 ms.
-/// In Zephyr, an interrupt can write its event before the event whose recording it interrupted.
+/// In Zephyr, an interrupt can occur while an event is recorded. The event of the interrupt is then
+/// written before the other event.
 const MAX_REORDERED: u64 = 1_000_000;
 
 /// Number of cycles after which a stamp of 32 bits wraps.

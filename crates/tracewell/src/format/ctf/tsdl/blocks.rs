@@ -361,7 +361,7 @@ fn joined(
             }
         };
         let Some(index) = indices.get(&stream) else {
-            log.warn(event.at, || format!("event of stream {stream}, which is missing: ignored"));
+            log.warn(event.at, || format!("event of the undeclared stream {stream}, ignored"));
             continue;
         };
         if !ids.insert((stream, event.id)) {

@@ -28,7 +28,9 @@ pub(super) fn parse<'a>(text: &'a [u8], log: &mut Log) -> Result<Vec<Part<'a>>, 
             }
             Ok(None) => return Ok(parts),
             Err(error) if error.is_end && has_trace => {
-                log.warn(start, || "unfinished at the end of the metadata, ignored".to_owned());
+                log.warn(start, || {
+                    "unfinished declaration at the end of the metadata, ignored".to_owned()
+                });
                 return Ok(parts);
             }
             Err(error) => return Err(error),
@@ -92,7 +94,7 @@ impl<'a> Parser<'a> {
         if has_types && self.begins_declaration() {
             return Ok(Entry::Declaration(self.declaration()?));
         }
-        // A path, or the name of a type before `typedef`.
+        // The words are a path, or the name of a type before `typedef`.
         let at = self.token.at;
         let words = self.path()?;
         if let ([word], Kind::Word("typedef")) = (&words[..], &self.token.kind) {

@@ -129,7 +129,10 @@ impl<'l> Resolver<'l> {
             TypeKind::Structure { name: Some(name), members: None, .. } => {
                 self.named(tree.at, &["struct", name], stars)
             }
-            _ => Err(fault(tree.at, "expected the name of a pointer's type, found a pointer")),
+            _ => Err(fault(
+                tree.at,
+                "expected a pointer of the form 'NAME *' or 'struct NAME *', found another",
+            )),
         }
     }
 

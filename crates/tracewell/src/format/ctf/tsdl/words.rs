@@ -24,7 +24,7 @@ pub(super) fn alignment_of(attribute: &Attribute<'_>) -> Result<u32, Fault> {
 /// Returns the byte order for which a word stands.
 ///
 /// # Errors
-/// Returns an error if the value is not one of these words.
+/// Returns an error if the value is not `le`, `be` or `network`.
 pub(super) fn byte_order(attribute: &Attribute<'_>) -> Result<ByteOrder, Fault> {
     match attribute.word() {
         Some("le") => Ok(ByteOrder::Little),

@@ -73,8 +73,8 @@ fn look(block: &[u8; BLOCK], before: u8, out: &mut [u8; BLOCK]) -> (u64, u64, u8
         let bytes = vector(bytes);
         flags |= mask(bytes, FLAG) << (32 * half);
         escapes |= mask(bytes, ESCAPE) << (32 * half);
-        // Add up eight bytes at a time, so that the next half does not have to wait for the prefix
-        // sums.
+        // Compute the total of these 32 bytes from sums of eight bytes. The next 32 bytes then do
+        // not have to wait for the prefix sums.
         let totals = words(_mm256_sad_epu8(bytes, _mm256_setzero_si256()));
         let [a, b, c, d] = totals.map(|total| total as u8);
         let middle = total.wrapping_add(a).wrapping_add(b);

@@ -22,7 +22,7 @@ use super::plan::{FIXED_SLOTS, Slot};
 /// enough to load four bytes from any 8-bit offset.
 pub(super) const FRAME_WINDOW: usize = 256 + 4;
 
-/// Length in bytes of the area after the header from which one shuffle can gather arguments.
+/// One shuffle can gather arguments from this number of bytes after the header.
 const SHUFFLED_BYTES: usize = 16;
 
 /// The operations of one instruction set.

@@ -33,7 +33,8 @@ impl Events {
         let options = parameters.number().unwrap_or(0);
         let count = parameters.number().unwrap_or(0) as usize;
         let list = parameters.rest;
-        // Each argument has at least one byte, which limits a damaged count.
+        // A damaged count can be too large. Each argument has at least one byte, so the number of
+        // bytes is the limit.
         let arguments: Vec<_> =
             std::iter::from_fn(|| parameters.number()).take(count.min(list.len())).collect();
         if count == 0 {
@@ -123,7 +124,7 @@ impl Events {
         self.tables.return_plan(id, plan);
     }
 
-    /// Adds the arguments of a plan.
+    /// Adds the arguments of a packet according to a plan.
     fn arguments(&mut self, plan: &[Field], packet: &Packet<'_>, at: Place, out: &mut Emitter<'_>) {
         let mut parameters = packet.parameters(at.order);
         if !self.planned(plan, &mut parameters, out.trace) {
@@ -150,7 +151,7 @@ impl Events {
     /// Adds the parameters according to a plan. Returns false if they do not fit.
     fn planned(&mut self, plan: &[Field], parameters: &mut Parameters<'_>, trace: &Trace) -> bool {
         for field in plan.iter() {
-            // The list contains all further parameters, so the fields after it find none.
+            // The list contains all remaining parameters, so the arguments after it are absent.
             if *field == Field::Rest {
                 self.row.list(parameters.rest);
                 parameters.rest = &[];
@@ -178,8 +179,8 @@ impl Events {
     }
 
     /// Returns the key of an object. Systems record some objects by identifiers and other objects
-    /// by addresses. If `shrunk` is true, an identifier is more likely. The less likely form
-    /// applies only if it is the key of a known object and the more likely form is not.
+    /// by addresses. If `shrunk` is true, an identifier is more likely. Returns the less likely key
+    /// only if it belongs to a known object and the more likely key does not.
     fn object(&self, number: u32, shrunk: bool, trace: &Trace) -> u64 {
         let readings = [self.address(number), u64::from(number)];
         let [first, second] = if shrunk { readings } else { [readings[1], readings[0]] };

@@ -38,7 +38,8 @@ pub(super) struct Given {
     pub(super) rate: Option<Rate>,
     pub(super) base: Option<u32>,
     pub(super) shift: Option<u32>,
-    /// The operating system; `Some(None)` if there is no description of its events.
+    /// The operating system; `Some(None)` if the user specified that no description of its events
+    /// applies.
     pub(super) kernel: Option<Option<Kernel>>,
 }
 
@@ -85,8 +86,8 @@ impl Events {
         }
     }
 
-    /// Returns the address of an identifier. To get the identifier, the recorder removes the lowest
-    /// bits of the address.
+    /// Returns the address of the object with this identifier. To get the identifier, the recorder
+    /// subtracts the base from the address and removes the lowest bits.
     #[inline]
     fn address(&self, id: u32) -> u64 {
         short::address(id, self.base, self.shift)

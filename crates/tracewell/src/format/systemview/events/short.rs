@@ -31,8 +31,8 @@ const QUICK: u32 = EVENTS & !(1 << ids::NOP | 1 << ids::TASK_CREATE | 1 << ids::
 /// Number of source bytes that one loop reads.
 const RANGE: u64 = (Emitter::EVENTS * ShortPacket::WINDOW) as u64;
 
-/// Returns the address of an identifier. To get the identifier, the recorder subtracts the base and
-/// removes the lowest bits.
+/// Returns the address of the object with this identifier. To get the identifier, the recorder
+/// subtracts the base from the address and removes the lowest bits.
 #[inline]
 pub(super) fn address(id: u32, base: u32, shift: u32) -> u64 {
     u64::from(base.wrapping_add(id.checked_shl(shift).unwrap_or(0)))

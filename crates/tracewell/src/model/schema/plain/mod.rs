@@ -51,8 +51,8 @@ pub(super) fn section<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, Err
     T::deserialize(Lines::new(text, 0..text.len()))
 }
 
-/// Reads the keys of an event that determine its id. Without versions, these are the lines up to
-/// the id.
+/// Reads the keys of an event that determine its id. If the schema has no versions, stops after the
+/// key `id`.
 ///
 /// # Errors
 /// See [`read_without`].
@@ -114,7 +114,8 @@ fn sections<'de>(text: &'de str, usual: &str) -> Result<(Range<usize>, Vec<Secti
         // A section ends where the next one begins.
         sections.last_mut().map_or(&mut root, |last| &mut last.body).end = start;
         let rest = text.get(start..).unwrap_or_default();
-        // Nearly all headings are this one. Comparing the whole line costs less than parsing it.
+        // Nearly all headings are `usual_heading`. Comparing the whole line costs less than parsing
+        // it.
         if rest.starts_with(&usual_heading) {
             let name = rest.get(2..usual.len() + 2).unwrap_or_default();
             let body = start + usual_heading.len()..text.len();

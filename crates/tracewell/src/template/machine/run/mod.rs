@@ -15,7 +15,7 @@ use crate::template::program::{
 use crate::template::syntax::{Code, Key};
 use crate::text::put;
 
-/// The state that the return from a call restores.
+/// The state that is restored when a call returns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     back: u32,
@@ -427,8 +427,8 @@ impl<'a> Run<'a> {
         }
         self.state.stack.truncate(first);
         self.enter(start)?;
-        // `enter` stored the current number of saved values. The return must also restore the
-        // values of these parameters, so store the number from before the call.
+        // `enter` stored a number that includes the values saved above. Replace it by the number
+        // before them, so that the return also restores these values.
         if let Some(frame) = self.state.calls.last_mut() {
             frame.hidden = hidden;
         }

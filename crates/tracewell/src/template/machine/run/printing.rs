@@ -182,8 +182,8 @@ impl Run<'_> {
         let number = value.number as u64;
         match code {
             Code::Ascii { bytes, width } => {
-                // The bytes of a number that is printed as text are its characters, for example
-                // four letters in a word.
+                // If a number is printed as text, its bytes are the characters, for example four
+                // letters in a word.
                 let all = number.to_be_bytes();
                 let shown = &all[8 - usize::from(bytes.min(8))..];
                 let end = shown.iter().position(|byte| *byte == 0).unwrap_or(shown.len());
