@@ -72,6 +72,8 @@ pub mod check;
 pub mod source;
 pub mod template;
 
+mod threads;
+
 use std::path::Path;
 
 use input::{Input, InputError, Settings};

@@ -212,6 +212,48 @@ fn a_made_up_image_is_read_without_panic() {
     }
 }
 
+/// Damages a record of an image. The records after it in the same packet cannot be found, and later
+/// packets tell how many they were.
+#[test]
+fn events_after_a_damaged_record_are_counted_once() {
+    const EVENTS: u64 = 60;
+    let words = memory();
+    let image = image(&words);
+    let writer = writer(&image, 0);
+    for number in 0..EVENTS {
+        writer.push(&image, 64, 1000 + number, &[0xABCD_0000 + number, 0], &[]).unwrap();
+    }
+    let bytes = native::bytes(&words);
+    let (whole, kept) = read(&bytes).unwrap();
+    assert_eq!((kept.rows.len() as u64, whole.losses.is_empty()), (EVENTS, true));
+    let mut exact = 0;
+    for number in 0..EVENTS {
+        let argument = (0xABCD_0000 + number).to_le_bytes();
+        let at = bytes.windows(8).position(|word| word == argument).unwrap();
+        let mut damaged = bytes.clone();
+        // The last two bytes of a header are the number of words.
+        damaged[at - 2..at].fill(0xFF);
+        let (trace, kept) = read(&damaged).unwrap();
+        let found = numbers(&trace, &kept);
+        assert!(
+            found.iter().take(number as usize).copied().eq((0..number).map(|n| 0xABCD_0000 + n))
+        );
+        assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage), "{number}");
+        let losses: Vec<_> = trace.losses.iter().collect();
+        let [(LossCause::Damaged, count)] = losses[..] else { panic!("{number}: {losses:?}") };
+        assert_eq!(count.gaps, 1, "{number}");
+        // After the last packet, no later event tells the number.
+        match found.last() {
+            Some(last) if *last > 0xABCD_0000 + number => {
+                assert_eq!(count.events, EVENTS - found.len() as u64, "{number}");
+                exact += 1;
+            }
+            _ => assert_eq!(count.events, 0, "{number}"),
+        }
+    }
+    assert!(exact > 20 && exact < EVENTS, "{exact}");
+}
+
 /// The corpus of the fuzzer begins with this log.
 #[test]
 fn the_corpus_has_the_small_log() {

@@ -310,6 +310,7 @@ impl RateChange {
 /// // From tick 1000 on, the clock runs twice as fast.
 /// clock.change_rate(1_000, Rate::new(2_000_000, 1).unwrap());
 /// assert_eq!(clock.nanoseconds(1_004), Some(1_002_000));
+/// assert_eq!(clock.nanoseconds(5), Some(5_000));
 /// assert_eq!(Clock::of_64_bits(None).nanoseconds(5), None);
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -368,7 +369,10 @@ impl Clock {
             Some(nanoseconds) => nanoseconds,
             None => rate.nanoseconds_up(ticks),
         };
-        self.rate.get_or_insert(rate);
+        let first = *self.rate.get_or_insert(rate);
+        if self.changes.is_empty() && ticks > 0 && first != rate {
+            self.changes.push(RateChange { ticks: 0, nanoseconds: 0, rate: first });
+        }
         self.changes.push(RateChange { ticks, nanoseconds, rate });
     }
 }
@@ -432,6 +436,15 @@ mod tests {
             let expected = nanoseconds / u128::from(rate.ratio().0);
             prop_assert_eq!(rate.nanoseconds(ticks), u64::try_from(expected).unwrap_or(u64::MAX));
         }
+    }
+
+    #[test]
+    fn a_change_of_a_known_rate_keeps_the_times_before_it() {
+        let mut clock = Clock::of_64_bits(Rate::new(1_000_000, 1));
+        let before = [0, 5, 999, 1_000].map(|ticks| clock.nanoseconds(ticks));
+        clock.change_rate(1_000, Rate::new(2_000_000, 1).unwrap());
+        assert_eq!([0, 5, 999, 1_000].map(|ticks| clock.nanoseconds(ticks)), before);
+        assert_eq!(clock.nanoseconds(1_002), Some(1_001_000));
     }
 
     #[test]

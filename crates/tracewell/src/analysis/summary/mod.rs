@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `row` | one row of states: all changes, encoded, and sums over parts of the row |
 //! | `level` | the levels of sums over parts of a row |
+//! | `tracks` | the tracks of a view |
 //! | `view` | the part of a row that a view shows |
 //! | `encoded` | the changes of a row as bytes |
 //! | `pool` | memory or a file that stores the parts of rows that few views need |
@@ -26,22 +27,20 @@ mod pool;
 mod row;
 mod sample;
 mod stored;
+mod tracks;
 mod view;
 
 use std::fs::File;
 use std::io;
-use std::ops::Range;
 
 use self::pool::Pool;
 pub(crate) use self::pool::checksum;
-use self::row::{RowState, SummaryRow};
+use self::row::SummaryRow;
 use self::sample::Sample;
 pub(crate) use self::sample::{Extent, distinct};
-use super::machines;
 use super::scheduling::{Figures, Wanted};
 use super::tracks::{
-    Arrow, Change, Holder, LockTrack, Mark, Occupant, Position, Row, Settled, State, TrackBuilder,
-    Tracks, WaitSpan,
+    Arrow, Change, Holder, Mark, Occupant, Settled, State, TrackBuilder, Tracks, WaitSpan,
 };
 use crate::model::{Batch, ContextId, Flow, Loss, Sink, Stop, Trace};
 
@@ -143,58 +142,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns the part of the tracks that overlaps a range of ticks. Rows also contain the last
-    /// change before the range and the first change after the range, if they exist.
-    ///
-    /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
-    /// length does not exceed it. Marks, arrows and waits of at most this length are thinned out:
-    /// within this number of ticks, only one mark and one arrow per context remain, and one wait
-    /// per lock. At resolution 0, the rows are exact. If a range ends before it begins, it is
-    /// treated as a range of one tick at its beginning.
-    ///
-    /// The tracks contain neither figures (see [`Self::figures`]) nor findings: a large trace has
-    /// too many of them.
-    ///
-    /// # Errors
-    /// Returns an error if the file of the summary cannot be read or is damaged.
-    pub fn tracks(&self, range: Range<u64>, resolution: u64) -> io::Result<Tracks> {
-        let range = range.start..range.end.max(range.start);
-        let Self { rest, parts } = self;
-        let pool = &parts.pool;
-        let locks = rest.locks.iter().enumerate().map(|(index, lock)| {
-            let none = LockPart::default();
-            let part = parts.locks.get(index).unwrap_or(&none);
-            let waits = part.waits.distinct(&range, resolution, &lock.waits, pool)?;
-            let LockTrack { key, kind, is_mutex, .. } = *lock;
-            let holder = part.holder.row(&range, resolution, lock.holder.changes().last(), pool)?;
-            Ok(LockTrack { key, kind, is_mutex, holder, waits })
-        });
-        let locks = locks.collect::<io::Result<_>>()?;
-        let jobs = distinct(rest.jobs.iter(), &range, resolution);
-        let marks = parts.marks.distinct(&range, resolution, &[], pool)?;
-        let arrows = parts.arrows.distinct(&range, resolution, &[], pool)?;
-        let gaps = rest.gaps.iter().filter(|gap| overlaps(&range, gap.from, gap.until));
-        let waits = parts.locks.iter().map(|lock| lock.waits.left_out()).sum::<u64>();
-        Ok(Tracks {
-            span: rest.span,
-            cores: rows(&parts.cores, &rest.cores, &range, resolution, pool)?,
-            contexts: rows(&parts.contexts, &rest.contexts, &range, resolution, pool)?,
-            jobs,
-            locks,
-            marks,
-            arrows,
-            findings: Vec::new(),
-            gaps: gaps.copied().collect(),
-            reasons: rest.reasons.clone(),
-            left_out: rest.left_out + parts.marks.left_out() + parts.arrows.left_out() + waits,
-            figures: Figures::default(),
-            levels: Vec::new(),
-            machines: Vec::new(),
-            spans: Vec::new(),
-            machine_figures: machines::Figures::default(),
-        })
-    }
-
     /// Returns the scheduling figures of the whole trace.
     pub fn figures(&self) -> &Figures {
         &self.rest.figures
@@ -222,26 +169,6 @@ impl Summary {
         settled
             + last.chain(locks.iter().map(|lock| lock.holder.changes().len())).sum::<usize>() as u64
     }
-}
-
-/// Returns rows at a resolution. `last` contains the latest change of each row.
-fn rows<S: RowState>(
-    parts: &[SummaryRow<S>],
-    last: &[Row<S>],
-    range: &Range<u64>,
-    resolution: u64,
-    pool: &Pool,
-) -> io::Result<Vec<Row<S>>> {
-    let none = SummaryRow::default();
-    let row = |number: usize| {
-        let part = parts.get(number).unwrap_or(&none);
-        part.row(range, resolution, last.get(number).and_then(|row| row.changes().last()), pool)
-    };
-    (0..parts.len().max(last.len())).map(row).collect()
-}
-
-fn overlaps(range: &Range<u64>, from: Position, until: Option<Position>) -> bool {
-    from.ticks <= range.end && until.is_none_or(|until| until.ticks >= range.start)
 }
 
 /// Those parts of a track that grow with the length of the trace.
@@ -301,6 +228,7 @@ impl Settled for Parts {
 mod tests {
     use super::level::Classed;
     use super::*;
+    use crate::analysis::tracks::Row;
     use crate::model::Columns;
 
     const TRACES: [&str; 5] = [

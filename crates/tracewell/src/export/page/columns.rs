@@ -70,6 +70,12 @@ impl Column {
     fn put(&mut self, value: u64) {
         self.make_room();
         let free = &mut self.bytes[self.length..];
+        // All values of many columns are small.
+        if value < 0x80 {
+            free[0] = value as u8;
+            self.length += 1;
+            return;
+        }
         if value >= 1 << 56 {
             let number = number::encode(value);
             free[..number.len()].copy_from_slice(&number);

@@ -25,10 +25,33 @@ struct Lane {
     runs: VecDeque<RecordRun>,
     /// The current run, the next record of this run, and the context of the records.
     current: Option<(Walk, Record, ContextId)>,
-    /// Expected number of the next event.
-    expected: Option<u64>,
+    next: Next,
     /// Number of events that were lost so far because the lane was full.
     lost: u64,
+}
+
+/// The number that the lane's next event should have.
+#[derive(Clone, Copy, Debug, Default)]
+enum Next {
+    /// No run has been read. The header of the first run contains the number.
+    #[default]
+    Covered,
+    Number(u64),
+    /// The number of a damaged record, and its position. The next run shows how many events are
+    /// lost with it.
+    Damaged {
+        number: u64,
+        at: u64,
+    },
+}
+
+impl Next {
+    /// Counts an event.
+    fn advance(&mut self) {
+        if let Self::Number(number) = self {
+            *number = number.wrapping_add(1);
+        }
+    }
 }
 
 /// The lanes, and the gaps before the next event.
@@ -82,7 +105,7 @@ impl Merge {
             let step = walk.as_mut().map_or(Step::End, |w| w.next(window.bytes, window.offset));
             match step {
                 Step::Record(record) => {
-                    lane.expected = lane.expected.map(|expected| expected.wrapping_add(1));
+                    lane.next.advance();
                     self.heap.push(Reverse((record.stamp, number as u32)));
                     lane.current = walk.map(|walk| (walk, record, context));
                     return;
@@ -91,9 +114,9 @@ impl Merge {
                     let at = walk.map_or(0, |walk| walk.at);
                     let message = "expected a record that ends within its packet";
                     trace.diagnostics.add(Severity::Damage, at, message);
-                    self.gaps.push((None, LossCause::Damaged, at));
-                    // After damaged bytes, the number of the next event is unknown.
-                    lane.expected = None;
+                    if let Next::Number(number) = lane.next {
+                        lane.next = Next::Damaged { number, at };
+                    }
                     walk = None;
                 }
                 Step::End => {
@@ -104,6 +127,17 @@ impl Merge {
                 }
             }
         }
+    }
+
+    /// Delivers all records, and reports the damage at the ends of lanes.
+    pub(super) fn finish(&mut self, out: &mut Emitter<'_>) -> Flow {
+        self.deliver(None, out)?;
+        for lane in &self.lanes {
+            if let Next::Damaged { at, .. } = lane.next {
+                self.gaps.push((None, LossCause::Damaged, at));
+            }
+        }
+        self.report_gaps(out)
     }
 
     /// Delivers the records with timestamps below `limit`. If there is no limit, delivers all
@@ -139,7 +173,7 @@ impl Merge {
             if let Step::Record(next) = next {
                 *walk = ahead;
                 *record = next;
-                lane.expected = lane.expected.map(|expected| expected.wrapping_add(1));
+                lane.next.advance();
                 self.row(row, context, out)?;
                 if next.stamp > until {
                     self.heap.push(Reverse((next.stamp, number as u32)));
@@ -195,18 +229,24 @@ impl Merge {
 /// Stores the gap between the last record of a lane and the next run.
 fn gap_before(lane: &mut Lane, run: &RecordRun, gaps: &mut Vec<(Option<u64>, LossCause, u64)>) {
     let (header, at) = (&run.header, run.records.start);
-    let expected = lane.expected.unwrap_or(header.covered_from);
+    let (expected, damage) = match lane.next {
+        Next::Covered => (header.covered_from, None),
+        Next::Number(number) => (number, None),
+        Next::Damaged { number, at } => (number, Some(at)),
+    };
     // Events are numbered per lane, so the difference of the numbers is the exact number of lost
     // events.
-    if header.first_event > expected {
-        let cause = if run.after_damage { LossCause::Damaged } else { LossCause::Overwritten };
-        gaps.push((Some(header.first_event - expected), cause, at));
+    let lost = header.first_event.checked_sub(expected).filter(|lost| *lost > 0);
+    let is_damage = damage.is_some() || run.after_damage;
+    if lost.is_some() || damage.is_some() {
+        let cause = if is_damage { LossCause::Damaged } else { LossCause::Overwritten };
+        gaps.push((lost, cause, damage.unwrap_or(at)));
     }
     if header.lost_before > lane.lost {
         gaps.push((Some(header.lost_before - lane.lost), LossCause::BufferFull, at));
         lane.lost = header.lost_before;
     }
-    lane.expected = Some(header.first_event);
+    lane.next = Next::Number(header.first_event);
 }
 
 fn context_of(trace: &mut Trace, run: &RecordRun, kind: ContextKind) -> ContextId {

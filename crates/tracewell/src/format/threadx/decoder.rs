@@ -7,7 +7,6 @@ use tracewell_wire::threadx::{Header, HeaderError};
 
 use super::image::Image;
 use super::locate;
-use super::parts::Threads;
 use super::ring::are_of_tracing;
 use super::run::Run;
 use super::slots::Slots;
@@ -18,6 +17,7 @@ use crate::model::schema::Schema;
 use crate::model::{
     Clock, Counter, Diagnostics, Direction, Emitter, PayloadLayout, Processor, Severity, Trace,
 };
+use crate::threads::Threads;
 
 /// Length in bytes of the header of a target with 64-bit words.
 const MAX_HEADER_LEN: usize = 96;

@@ -9,7 +9,6 @@ use tracewell_wire::threadx::{Header, Layout, PriorityWord, Width, context};
 
 use super::DumpHeader;
 use super::image::Image;
-use super::parts::{Threads, on_threads};
 use super::registry::{Registry, ThreadBinding};
 use super::ring::{Ring, RingPart};
 use super::seam::{Dump, Seam, sums};
@@ -20,6 +19,7 @@ use crate::model::{
     Before, ContextDetail, ContextId, Diagnostics, Emitter, Fact, FactForm, Flow, Lifetimes,
     LossCause, PayloadLayout, RecordedDetails, Records, Severity, Slices, Trace, births_and_deaths,
 };
+use crate::threads::{Threads, on_threads};
 
 /// The dumps of a run that have been decoded so far.
 #[derive(Debug)]

@@ -10,9 +10,9 @@
 
 use std::ops::Range;
 
-use super::parts::{Threads, on_threads};
 use super::slots::{Slots, Ticking, Unwrapping};
 use crate::model::{Batch, Before, Columns, ContextId, Records, Slices, Trace};
+use crate::threads::{Threads, on_threads};
 
 /// Maximum number of slots of a section.
 pub(super) const SECTION: usize = 1 << 18;

@@ -1,0 +1,129 @@
+//! Makes the tracks of a view, on several threads.
+
+use std::io;
+use std::ops::Range;
+
+use super::row::{RowState, SummaryRow};
+use super::sample::distinct;
+use super::{LockPart, Parts, Summary};
+use crate::analysis::machines;
+use crate::analysis::scheduling::Figures;
+use crate::analysis::tracks::{Arrow, LockTrack, Mark, Occupant, Position, Row, State, Tracks};
+use crate::threads::{Threads, each_on_threads};
+
+/// One thread per processor.
+static THREADS: Threads = Threads::new(0);
+
+/// A part of the tracks that one thread makes.
+enum Piece {
+    Core(Row<Occupant>),
+    Context(Row<State>),
+    Lock(LockTrack),
+    Marks(Vec<Mark>),
+    Arrows(Vec<Arrow>),
+}
+
+impl Summary {
+    /// Returns the part of the tracks that overlaps a range of ticks. Rows also contain the last
+    /// change before the range and the first change after the range, if they exist.
+    ///
+    /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
+    /// length does not exceed it. Marks, arrows and waits of at most this length are thinned out:
+    /// within this number of ticks, only one mark and one arrow per context remain, and one wait
+    /// per lock. At resolution 0, the rows are exact. If a range ends before it begins, it is
+    /// treated as a range of one tick at its beginning.
+    ///
+    /// The tracks contain neither figures (see [`Self::figures`]) nor findings: a large trace has
+    /// too many of them.
+    ///
+    /// # Errors
+    /// Returns an error if the file of the summary cannot be read or is damaged.
+    pub fn tracks(&self, range: Range<u64>, resolution: u64) -> io::Result<Tracks> {
+        let range = range.start..range.end.max(range.start);
+        let Self { rest, parts } = self;
+        let gaps = rest.gaps.iter().filter(|gap| overlaps(&range, gap.from, gap.until));
+        let waits = parts.locks.iter().map(|lock| lock.waits.left_out()).sum::<u64>();
+        let mut tracks = Tracks {
+            span: rest.span,
+            cores: Vec::new(),
+            contexts: Vec::new(),
+            jobs: distinct(rest.jobs.iter(), &range, resolution),
+            locks: Vec::new(),
+            marks: Vec::new(),
+            arrows: Vec::new(),
+            findings: Vec::new(),
+            gaps: gaps.copied().collect(),
+            reasons: rest.reasons.clone(),
+            left_out: rest.left_out + parts.marks.left_out() + parts.arrows.left_out() + waits,
+            figures: Figures::default(),
+            levels: Vec::new(),
+            machines: Vec::new(),
+            spans: Vec::new(),
+            machine_figures: machines::Figures::default(),
+        };
+        for piece in self.pieces(&range, resolution) {
+            match piece? {
+                Piece::Core(row) => tracks.cores.push(row),
+                Piece::Context(row) => tracks.contexts.push(row),
+                Piece::Lock(lock) => tracks.locks.push(lock),
+                Piece::Marks(marks) => tracks.marks = marks,
+                Piece::Arrows(arrows) => tracks.arrows = arrows,
+            }
+        }
+        Ok(tracks)
+    }
+
+    /// Makes the pieces that take most of the time. The pieces of a kind are in the order of their
+    /// numbers.
+    fn pieces(&self, range: &Range<u64>, resolution: u64) -> Vec<io::Result<Piece>> {
+        let Self { rest, parts } = self;
+        let Parts { cores, contexts, locks, marks, arrows, pool } = parts;
+        let counts = [
+            cores.len().max(rest.cores.len()),
+            contexts.len().max(rest.contexts.len()),
+            rest.locks.len(),
+        ];
+        let lock = |number: usize| {
+            let (none, lock) = (LockPart::default(), &rest.locks[number]);
+            let part = locks.get(number).unwrap_or(&none);
+            let waits = part.waits.distinct(range, resolution, &lock.waits, pool)?;
+            let LockTrack { key, kind, is_mutex, .. } = *lock;
+            let holder = part.holder.row(range, resolution, lock.holder.changes().last(), pool)?;
+            Ok(LockTrack { key, kind, is_mutex, holder, waits })
+        };
+        let piece = |number: usize| {
+            let Some(context) = number.checked_sub(counts[0]) else {
+                return self.row((cores, &rest.cores), number, range, resolution).map(Piece::Core);
+            };
+            let Some(other) = context.checked_sub(counts[1]) else {
+                let rows = (&contexts[..], &rest.contexts[..]);
+                return self.row(rows, context, range, resolution).map(Piece::Context);
+            };
+            match other.checked_sub(counts[2]) {
+                None => lock(other).map(Piece::Lock),
+                Some(0) => marks.distinct(range, resolution, &[], pool).map(Piece::Marks),
+                Some(_) => arrows.distinct(range, resolution, &[], pool).map(Piece::Arrows),
+            }
+        };
+        each_on_threads(counts.iter().sum::<usize>() + 2, &THREADS, piece)
+    }
+
+    /// Makes the row with this number. Of the two lists of rows, the second contains the latest
+    /// change of each row.
+    fn row<S: RowState>(
+        &self,
+        (rows, last): (&[SummaryRow<S>], &[Row<S>]),
+        number: usize,
+        range: &Range<u64>,
+        resolution: u64,
+    ) -> io::Result<Row<S>> {
+        let none = SummaryRow::default();
+        let row = rows.get(number).unwrap_or(&none);
+        let last = last.get(number).and_then(|row| row.changes().last());
+        row.row(range, resolution, last, &self.parts.pool)
+    }
+}
+
+fn overlaps(range: &Range<u64>, from: Position, until: Option<Position>) -> bool {
+    from.ticks <= range.end && until.is_none_or(|until| until.ticks >= range.start)
+}
