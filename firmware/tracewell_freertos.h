@@ -100,7 +100,8 @@ static inline uint32_t tw_freertos_is_idle(const char *name, const char *idle)
     (TW_IS_MUTEX(queue) ? (((queue)->ucQueueType == 4u) ? 1u : 0u) : (uint32_t)(queue)->uxLength)
 #define TW_QUEUE_KIND(queue) \
     (TW_IS_MUTEX(queue) ? TW_MUTEX : (TW_IS_SEMAPHORE(queue) ? TW_SEMAPHORE : TW_QUEUE))
-/* Records the event for the kind of a queue, with the count before the event unless it is a mutex. */
+/* Records the event for the kind of a queue. Unless the queue is a mutex, the event contains its count
+ * before the operation. */
 #define TW_BY_KIND(queue, mutex, semaphore, other)                                                  \
     do {                                                                                            \
         if (TW_IS_MUTEX(queue)) {                                                                   \
@@ -148,8 +149,8 @@ static inline uint32_t tw_freertos_is_idle(const char *name, const char *idle)
 #define traceQUEUE_PEEK(queue) TW_EVENT(TW_QUEUE_PEEK, TW_QUEUE_NUMBER(queue), (queue)->uxMessagesWaiting)
 #define traceQUEUE_PEEK_FROM_ISR(queue) TW_EVENT(TW_QUEUE_PEEK, TW_QUEUE_NUMBER(queue), (queue)->uxMessagesWaiting)
 
-/* Timers. The numbers of commands are those of timers.h: 3 and 8 stop a timer, 5 deletes it, 4 and 9
- * change its period to the value, before the kernel stores it. */
+/* Timers. timers.h defines the numbers of commands: 3 and 8 stop a timer, 5 deletes it, 4 and 9 change
+ * its period to `value`. The kernel stores the new period only after it has called this macro. */
 #define TW_TIMER_NUMBER(timer) ((uint32_t)(timer)->uxTimerNumber)
 #define traceTIMER_CREATE(timer)                                                                    \
     do {                                                                                            \
@@ -220,7 +221,8 @@ static inline uint32_t tw_freertos_is_idle(const char *name, const char *idle)
 #define traceFREE(address, size) TW_EVENT(TW_FREE, (uintptr_t)(address), size)
 
 /* Interrupts. The kernel's port can call these macros only for its tick. Other handlers must call
- * traceISR_ENTER() at their start, and at their end one of the exits if the port does not call it. */
+ * traceISR_ENTER() at their start. At their end, they must call one of the exit macros, unless the port
+ * calls it. */
 #define traceISR_ENTER() TW_EVENT(TW_INTERRUPT_ENTER, TW_FREERTOS_INTERRUPT(), 0)
 #define traceISR_EXIT() TW_EVENT(TW_INTERRUPT_EXIT, 0, 0)
 #define traceISR_EXIT_TO_SCHEDULER() TW_EVENT(TW_INTERRUPT_EXIT_TO_SCHEDULER, 0, 0)

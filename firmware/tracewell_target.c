@@ -80,7 +80,7 @@ static void seal(uint8_t *packet, uint32_t length, uint32_t sum)
 #endif
 }
 
-/* Writes a header without length and checksum, and returns its checksum. */
+/* Writes a header except its length and checksum. Returns the checksum of the header. */
 static uint32_t header_to(uint8_t *to, uint32_t core, uint32_t number, uint32_t first, const struct lane *lane,
                           uint32_t refused)
 {
@@ -115,7 +115,7 @@ static void open_packet(struct lane *lane, uint32_t core)
     seal(lane->packet, 0, lane->sum);
 }
 
-/* Returns the ticks since the last event of a core, and stores the time of this event. */
+/* Returns the ticks since the last event of a core, and stores the present time as that of the new event. */
 static uint32_t advance(struct lane *lane)
 {
     const uint32_t now = TW_TARGET_CLOCK();
@@ -338,7 +338,7 @@ static uint32_t find_entry(uint32_t kind, uint32_t number, uint32_t part)
     return best;
 }
 
-/* Clears the entries of a task or object whose part is at least `part`. If `flags` is not 0, sets these
+/* Clears the entries of a task or object, from part number `part` on. If `flags` is not 0, sets these
  * flags in the entries instead. */
 static void drop(uint32_t kind, uint32_t number, uint32_t part, uint32_t flags)
 {
@@ -491,7 +491,8 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
     return length;
 }
 
-/* Returns the number after the newest valid packet of a core, which is in memory that survived a reset; else 0. */
+/* Looks in the memory for valid packets of a core, which survived a reset. Returns the number of the newest one
+ * plus 1, or 0 if there is none. */
 static uint32_t next_number(uint32_t core)
 {
     uint32_t newest = 0;
@@ -541,7 +542,7 @@ int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_opti
     clear((uint8_t *)&tw, (uint32_t)sizeof tw);
     tw.memory = to;
     tw.slots = (slots < 0xFFFFu) ? slots : 0xFFFFu;
-    /* A ring of an earlier run may have any session, so take it from there. */
+    /* The ring of an earlier run may have any session, so compare its control block with one of the same session. */
     control_to(control, to[16]);
     for (uint32_t i = 0; i < 20u; i++) {
         kept &= (control[i] == to[i]) ? 1u : 0u;
@@ -549,7 +550,7 @@ int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_opti
     if (kept != 0u) {
         tw.session = (uint8_t)(to[16] + 1u);
     }
-    /* This clears the first bytes first. If a dump is taken now, a decoder must not find an invalid ring in it. */
+    /* This clears the control block first, so a decoder finds no invalid ring in a dump that is taken now. */
     clear(to, SLOTS_AT + ((kept != 0u) ? 0u : (CORES * tw.slots * SLOT)));
     now = TW_TARGET_CLOCK();
     for (uint32_t core = 0; core < CORES; core++) {

@@ -14,10 +14,10 @@
  *   TW_TARGET_CLOCK()      a counter of 32 bits that counts up and wraps (your tw_target_clock())
  *   TW_TARGET_CORE()       number of the calling core (0)
  *   TW_TARGET_LOCK()       disables interrupts of this core and returns the state before (PRIMASK, mstatus).
- *                          If several cores record, it must also exclude them, for example by a spinlock
+ *                          If several cores record, it must also exclude the other cores, for example by a spinlock
  *   TW_TARGET_UNLOCK(s)    restores this state
  *
- * Fewer than 2^32 ticks of the counter may pass between two recorded events of a core. Interrupts
+ * Between two recorded events of a core, the counter must advance by less than 2^32 ticks. Interrupts
  * that the lock does not disable must not record. With the default lock, recording never waits: an
  * event takes a bounded number of instructions with interrupts disabled.
  */
@@ -66,7 +66,7 @@
 #define TW_SLEEP_BEGIN TW_CODE(TW_TICKS, 0x03u)
 /* The core ends its sleep. */
 #define TW_SLEEP_END TW_CODE(TW_TICKS, 0x04u)
-/* The recorder starts with the system. */
+/* The system starts, and the recorder with it. */
 #define TW_START TW_CODE(TW_ALWAYS, 0x05u)
 /* The recorder stops. */
 #define TW_STOP TW_CODE(TW_ALWAYS, 0x06u)

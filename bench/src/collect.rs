@@ -52,7 +52,7 @@ pub fn cost(
     let start = Instant::now();
     let sent = send(&mut target, stream, start, time)?;
     let spent = start.elapsed();
-    // At this point, every byte is in the file or was dropped.
+    // After this time, every byte is in the file or was dropped.
     thread::sleep(Duration::from_millis(300));
     let processor = processor_time(&child)?.saturating_sub(before);
     drop(target);

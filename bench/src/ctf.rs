@@ -45,7 +45,7 @@ const PACKET: usize = 64 * 1024;
 /// Length of the header and the context of a packet, in bytes.
 const HEAD: usize = 44;
 
-/// The number and the duration of the events of a stream.
+/// The number of events in a stream, and the time that they span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     /// Number of events.

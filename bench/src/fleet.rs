@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-// The simulation also has changes that the fleet does not use.
+// `simulation` also defines changes of the firmware that the fleet does not use.
 #[allow(dead_code)]
 #[path = "../../crates/record/examples/scheduling/simulation/mod.rs"]
 mod simulation;

@@ -23,7 +23,7 @@ pub fn events(id: u32) -> f64 {
     timed(|number| record(id, &u64::from(number).to_ne_bytes(), false, 1))
 }
 
-/// Returns the time per event that the stream's filter excludes, in nanoseconds.
+/// Returns the time, in nanoseconds, that an event takes if the stream's filter excludes it.
 pub fn filtered(controller: &Controller, id: u32) -> f64 {
     let mut set = EventSet::EMPTY;
     set.add(id);

@@ -1,8 +1,9 @@
 //! Generates RKH streams of any size, and contains a plain decoder as a baseline.
 //!
-//! The simulated target has eight active objects with ten states each. It posts events with eight
-//! signals to them, and each event causes one of three transitions of a state. Each event produces
-//! a cluster of seventeen records, from the allocation of a pool block to its release.
+//! The simulated target has eight active objects with ten states each. It posts events to them,
+//! each with one of eight signals. In each state, an event causes one of three transitions. Each
+//! event produces a cluster of seventeen records, from the allocation of a pool block to its
+//! release.
 
 use std::collections::HashMap;
 
@@ -187,13 +188,15 @@ struct Event {
 struct Reader {
     /// Sizes of arguments by id.
     table: [Option<&'static [u8]>; 256],
-    /// Number of each active object by address, in order of their first records.
+    /// The number of each active object, by its address. The objects are numbered in the order of
+    /// their first records.
     objects: HashMap<u64, u32>,
     last: Option<(u8, u32)>,
     ticks: u64,
     /// The active object whose step is in progress; 0 for none.
     running: u32,
-    /// Unused events. Their argument lists are allocated once.
+    /// The events of a batch. The first `count` of them are in use. Their argument lists are
+    /// allocated once.
     events: Vec<Event>,
     count: usize,
     tally: Tally,

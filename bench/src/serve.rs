@@ -16,7 +16,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server, which stores summaries in a folder, and waits for its address.
+    /// Starts a server for `file`, and waits until it prints its address. The server stores
+    /// summaries in `cache`.
     ///
     /// # Errors
     /// Returns an error if the program does not print an address.
@@ -77,7 +78,7 @@ impl Server {
         Ok(Duration::from_millis(10 * ticks.sum::<u64>()))
     }
 
-    /// Returns the anonymous memory of the server in KiB. It does not contain the mapped trace.
+    /// Returns the anonymous memory of the server in KiB. The mapped trace is not included.
     ///
     /// # Errors
     /// Returns an error on systems other than Linux.

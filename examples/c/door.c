@@ -155,7 +155,7 @@ static void dispatch(unsigned signal)
     }
 }
 
-/* Post an event and get it. Only targets that are configured for senders record the sender. */
+/* Posts an event and gets it. Only targets that are configured for senders record the sender. */
 static void post(unsigned signal, uint32_t sender)
 {
     TW_TRC_BEGIN_AO_SIG(TW_TE_SMA_FIFO, PRIORITY, signal)

@@ -1,9 +1,9 @@
 /* A FreeRTOS program on a Cortex-M3 (QEMU's machine mps2-an385) with Tracewell's recorder. Two tasks
  * share a mutex, so the more urgent task waits for the less urgent task while a third task runs.
- * Tasks share a queue and a stream buffer. A timer notifies a task, which then deletes itself, and
- * sets a bit for which another task waits. The idle task sends the trace over the serial line. After
- * 200 ms, the program saves the ring (trace.bin) and its own log of switches (switches.bin) by
- * semihosting.
+ * Tasks share a queue and a stream buffer. A timer notifies a task, which then deletes itself. The
+ * timer also sets a bit for which another task waits. The idle task sends the trace over the serial
+ * line. After 200 ms, the program saves the ring (trace.bin) and its own log of switches
+ * (switches.bin) by semihosting.
  *
  * The macro PRIORITY_INVERSION builds the program with an error: the tasks share a semaphore instead
  * of the mutex. The holder of a semaphore does not inherit the priority of a task that waits for it.

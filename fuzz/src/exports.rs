@@ -7,7 +7,7 @@ use tracewell::model::{Batch, Flow, Sink, Trace};
 
 use super::any_trace::{assert_harmless, input, opened};
 
-/// Writes any bytes as a trace of any dialect in every format.
+/// Opens any bytes as a trace of any dialect, and writes the trace in every format.
 pub fn exports(data: &[u8]) {
     let Some(mut original) = input(data) else { return };
     let mut events = Events::default();

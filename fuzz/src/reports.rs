@@ -13,7 +13,8 @@ use tracewell::text::display_width;
 
 use super::any_trace::{assert_harmless, input, opened};
 
-/// Reports any bytes as a trace of any dialect: one line per event, facts, scheduling figures.
+/// Opens any bytes as a trace of any dialect, and reports it: one line per event, facts, scheduling
+/// figures.
 pub fn reports(data: &[u8]) {
     lines(data);
     facts(data);
@@ -106,8 +107,8 @@ pub fn trcrpt_layout(data: &[u8]) {
     assert_harmless(&text);
 }
 
-/// Computes TraceX's figures for any bytes as a ThreadX dump. Checks that each thread's events are
-/// counted once, and that the charged time does not exceed the duration of the trace.
+/// Opens any bytes as a ThreadX dump, and computes TraceX's figures. Checks that each thread's
+/// events are counted once, and that the charged time does not exceed the duration of the trace.
 pub fn tracex(data: &[u8]) {
     let Some(mut input) = opened("threadx", std::iter::empty(), data) else { return };
     let Ok((source, trace)) = tracex::load(&mut input) else { return };

@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::target_script::{Script, assert_same};
 
-/// Runs a script of calls on a C recorder. The header of `harness.c` describes it.
+/// Runs a script of calls on a C recorder. The head comment of `harness.c` describes the form of a
+/// script.
 type Run = unsafe extern "C" fn(*const u8, u32, *mut u8, u32) -> u32;
 
 unsafe extern "C" {
@@ -26,7 +27,7 @@ pub(crate) fn target_twin(data: &[u8]) {
     // The buffer is longer than the expected output, so that the comparison detects a longer
     // output.
     let mut found = vec![0; 2 * expected.len()];
-    // The C recorder has one state for the program.
+    // The C recorder has a single state, so only one thread at a time can use it.
     static STATE: Mutex<()> = Mutex::new(());
     let state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: the function reads `calls`, writes at most as many bytes as `found` has, and keeps no

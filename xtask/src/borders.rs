@@ -85,8 +85,8 @@ impl<'a> Crate<'a> {
         Some([&base[..], rest].concat())
     }
 
-    /// Returns the module that defines the target of an absolute path, and follows `use`
-    /// declarations.
+    /// Follows `use` declarations, and returns the module that defines the target of an absolute
+    /// path.
     fn home(&self, path: &[String], depth: usize) -> Vec<String> {
         let mut length = path.len();
         while length > 0 && !self.files.contains_key(&path[..length]) {

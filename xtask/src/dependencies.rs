@@ -19,7 +19,7 @@ const LIMITS: [(&str, usize); 9] = [
     ("tracewell-cli", 80),
 ];
 
-/// Query engines, which are too large for this program.
+/// Query engines, which are too large for these crates.
 const ENGINES: [&str; 3] = ["arrow", "parquet", "datafusion"];
 
 /// Returns a fault for each tree that breaks a rule.

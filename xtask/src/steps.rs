@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The version of a crate, in the form for file names.
+/// The version of a crate as text, for file names.
 pub(crate) struct Version {
     pub(crate) whole: String,
     pub(crate) major: String,

@@ -4,10 +4,10 @@
 //! loop that supports only the layout of this trace. `hot-path floor FILE` reads the packets of a
 //! SystemView stream that `make-trace` wrote. `hot-path summary FILE` builds the tracks of a trace
 //! and their summary, from which `serve` shows views, and prints the number of changes. `hot-path
-//! views FILE COUNT PARTS` collects the data of a served page, makes this number of views, each of
-//! one of `PARTS` equal parts of the trace, and prints the number of bytes of the last view.
-//! `hot-path record EVENTS` records events of two fields into a stream that overwrites its oldest
-//! events; the number is rounded up to a multiple of 50,000.
+//! views FILE COUNT PARTS` collects the data of a served page, and divides the trace into `PARTS`
+//! equal parts. It makes `COUNT` views, each of one part, and prints the size of the last view in
+//! bytes. `hot-path record EVENTS` records events of two fields into a stream that overwrites its
+//! oldest events; the number is rounded up to a multiple of 50,000.
 #![forbid(unsafe_code)]
 
 use std::error::Error;

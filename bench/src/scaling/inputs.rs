@@ -41,7 +41,7 @@ pub(super) static SERIES: [Series; 16] = [
     Series { name: "templates of one id, `template check`", units: 1_000, make: one_template_id },
 ];
 
-/// Returns the address of the control block with a number.
+/// Returns the address of the control block that has the given number.
 fn address(number: u32) -> u64 {
     0x8000_0000 + 256 * u64::from(number)
 }
@@ -57,8 +57,8 @@ fn event(number: u32, context: u64, id: u16, info1: u64) -> Event {
     }
 }
 
-/// Writes a ThreadX dump with the given types and names of objects. `place` returns the address of
-/// each registry slot.
+/// Writes a ThreadX dump. `registry` contains the type of the objects, the number of registry
+/// slots, and a function that returns the address of the object in each slot.
 fn dump(
     folder: &Path,
     arguments: &[&str],
@@ -247,7 +247,7 @@ fn pids(folder: &Path, units: u32) -> io::Result<Vec<OsString>> {
     Ok(on(&["analyze"], file))
 }
 
-/// Writes a rules file, and a trace of user events, [`EVENTS_PER_UNIT`] for each unit.
+/// Writes a rules file, and a trace that contains [`EVENTS_PER_UNIT`] user events for each unit.
 fn check(folder: &Path, rules: String, units: u32) -> io::Result<Vec<OsString>> {
     let path = folder.join("expected.rules");
     std::fs::write(&path, rules)?;

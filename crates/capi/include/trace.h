@@ -12,8 +12,8 @@
 #ifndef _TRACE_H
 #define _TRACE_H
 
-/* Include this file before the definitions below. It may define the trace options as missing, and the definitions
- * below replace these. */
+/* unistd.h must come first: it may define the trace options as missing, and the definitions below replace its
+ * definitions. */
 #include <unistd.h>
 
 #include <limits.h>
@@ -95,8 +95,8 @@
 #define POSIX_TRACE_TRUNCATED_RECORD 1
 #define POSIX_TRACE_TRUNCATED_READ 2
 
-/* Contents for posix_trace_eventset_fill: system types that belong to no process, all system types, all
- * types. */
+/* Contents for posix_trace_eventset_fill: the system event types that belong to no process, all system event
+ * types, or all event types. */
 #define POSIX_TRACE_WOPID_EVENTS 1
 #define POSIX_TRACE_SYSTEM_EVENTS 2
 #define POSIX_TRACE_ALL_EVENTS 3
@@ -210,8 +210,8 @@ int posix_trace_attr_getmaxusereventsize(const trace_attr_t *_TRACE_RESTRICT att
 
 /* Streams.
  *
- * posix_trace_create creates a suspended stream that traces the process pid, and stores its id. A pid of 0
- * selects the calling process, and a null attr selects the defaults. EAGAIN: too many streams. EINVAL: the
+ * posix_trace_create creates a suspended stream that traces the process pid, and stores the stream's id. A pid
+ * of 0 selects the calling process, and a null attr selects the defaults. EAGAIN: too many streams. EINVAL: the
  * policy FLUSH without a log. ENOMEM: too little memory. EPERM: no permission. ESRCH: no such process.
  * posix_trace_create_withlog also creates a log and duplicates file_desc. EBADF: file_desc is not open for
  * writing. */
@@ -220,7 +220,8 @@ int posix_trace_create(pid_t pid, const trace_attr_t *_TRACE_RESTRICT attr,
 int posix_trace_create_withlog(pid_t pid, const trace_attr_t *_TRACE_RESTRICT attr, int file_desc,
                                trace_id_t *_TRACE_RESTRICT trid);
 /* Control an active stream: start or stop recording, remove all records, start a flush to the log, or
- * shut down the stream after a last flush. EINVAL: trid is not an active stream, or has no log to flush. */
+ * shut down the stream after a last flush. EINVAL: trid is not an active stream, or the stream has
+ * no log to flush. */
 int posix_trace_start(trace_id_t trid);
 int posix_trace_stop(trace_id_t trid);
 int posix_trace_clear(trace_id_t trid);
@@ -229,7 +230,7 @@ int posix_trace_shutdown(trace_id_t trid);
 /* Store the attributes and the status of a stream. */
 int posix_trace_get_attr(trace_id_t trid, trace_attr_t *attr);
 int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *statusinfo);
-/* The filter of an active stream: the event types that are not recorded. how is POSIX_TRACE_SET_EVENTSET,
+/* The filter of an active stream: the event types that are not recorded. `how` is POSIX_TRACE_SET_EVENTSET,
  * POSIX_TRACE_ADD_EVENTSET or POSIX_TRACE_SUB_EVENTSET. */
 int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set);
 int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how);
@@ -250,7 +251,7 @@ int posix_trace_trid_eventid_open(trace_id_t trid, const char *_TRACE_RESTRICT e
 int posix_trace_eventid_equal(trace_id_t trid, trace_event_id_t event1, trace_event_id_t event2);
 /* Stores the name of an event type: up to TRACE_EVENT_NAME_MAX bytes and a null. EINVAL: no such type. */
 int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *event_name);
-/* Stores the next event type in a stream's list, or sets *unavailable at the end. rewind restarts the list. */
+/* Stores the next event type in a stream's list, or sets *unavailable at the end. `rewind` restarts the list. */
 int posix_trace_eventtypelist_getnext_id(trace_id_t trid, trace_event_id_t *_TRACE_RESTRICT event,
                                          int *_TRACE_RESTRICT unavailable);
 int posix_trace_eventtypelist_rewind(trace_id_t trid);
@@ -264,8 +265,8 @@ int posix_trace_eventset_del(trace_event_id_t event_id, trace_event_set_t *set);
 int posix_trace_eventset_ismember(trace_event_id_t event_id, const trace_event_set_t *_TRACE_RESTRICT set,
                                   int *_TRACE_RESTRICT ismember);
 
-/* Reading: store the oldest event, up to num_bytes of its data and their number, and remove the event from the
- * stream. If there is no event, trygetnext sets *unavailable, getnext waits, and timedgetnext waits at most
+/* Reading: store the oldest event, up to num_bytes of its data, and the number of bytes stored. Remove the event
+ * from the stream. If there is no event, trygetnext sets *unavailable, getnext waits, and timedgetnext waits at most
  * until abstime (CLOCK_REALTIME). The waiting functions are cancellation points, return EINTR after a signal
  * handler, and can also read opened logs. They set *unavailable at the end of a log, and when no traced process
  * is alive. ETIMEDOUT: no event until abstime. EINVAL: the stream has a log. */

@@ -316,7 +316,7 @@
 #define TW_RKH_SIG 11
 
 /*
- Names data at an address.
+ Names a data object by its address.
  */
 #define TW_RKH_OBJECT 0
 
@@ -640,7 +640,7 @@ typedef struct tw_aix_options {
    */
   uint8_t stop_at_log_size;
   /*
-   1 for the log of one CPU that accompanies a base log.
+   1 if the log contains the entries of one CPU and accompanies a base log.
    */
   uint8_t per_cpu;
 } tw_aix_options;
@@ -685,7 +685,7 @@ typedef struct tw_aix_counts {
   uint64_t discarded;
   /*
    For a circular buffer, the number of times that it wrapped; for other buffers, the number of
-   series of missed entries.
+   gaps. A gap is a series of consecutive missed entries.
    */
   uint64_t buffer_wraps;
   /*
@@ -1325,8 +1325,8 @@ int tw_trcstart(struct tw_aix *trace,
 /*
  Switches a channel on (`trcon`).
 
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if it is not started or has
- stopped. Safe in an interrupt if no other call on this trace can be in progress.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if the channel is not started or
+ has stopped. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_trcon(struct tw_aix *trace, const struct tw_aix_context *context, uint32_t channel);
 
@@ -1342,9 +1342,9 @@ int tw_trcoff(struct tw_aix *trace, const struct tw_aix_context *context, uint32
  or TW_DISCARDBUFS may be added to `channel`.
 
  Ownership: the channel owns the buffer until `tw_aix_finish`. Errors: TW_NULL,
- TW_NOT_INITIALISED, TW_OFF if it is not started, TW_INVALID if both flags are given, TW_DRAINING
- with TW_SERIAL until everything is drained: drain and call again. Safe in an interrupt if no
- other call on this trace can be in progress.
+ TW_NOT_INITIALISED, TW_OFF if the channel is not started, TW_INVALID if both flags are given.
+ With TW_SERIAL, the call fails with TW_DRAINING until everything is drained: drain, and call
+ again. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_trcstop(struct tw_aix *trace, const struct tw_aix_context *context, uint32_t channel);
 
@@ -1366,8 +1366,8 @@ int tw_aix_header(struct tw_aix *trace,
 
 /*
  Stores the location of the next bytes for a channel's log: a full buffer or, if the channel has
- stopped, the remaining bytes. The result is the same until `tw_aix_drained`, while recording
- continues in the other buffer.
+ stopped, the remaining bytes. Until `tw_aix_drained`, further calls store the same location.
+ Meanwhile, recording continues in the other buffer.
 
  Ownership: the channel owns the bytes; read them before `tw_aix_drained`. Errors: TW_NULL,
  TW_NOT_INITIALISED, TW_NOTHING. Safe in an interrupt if no other call on this trace can be in
@@ -1414,8 +1414,8 @@ const char *tw_message(int code);
  If a write fails, the thread retries it and the stream's status reports the error.
 
  Ownership: the caller owns `*flusher` and passes it to `tw_flusher_stop`; it is null after an
- error. The stream may be closed first. Errors: TW_NULL, or an error of the system. Not for
- signal handlers.
+ error. The stream may be closed before the flusher stops. Errors: TW_NULL, or an error of the
+ system. Not for signal handlers.
 
  # Safety
  * `file` must be null-terminated.
@@ -1491,12 +1491,11 @@ int tw_rkh_usual(struct tw_rkh_settings *settings);
 /*
  Initialises a control block; `tw_rkh_open` starts its stream.
 
- All filter bits are clear. From 2.4.4 on, this suppresses the records of each filter until the
- filter is switched off. `signals` holds one bit per signal; it may be null if signal filters
- are not compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use
- and need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
- copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an
- interrupt.
+ All filter bits are clear. From 2.4.4 on, a clear bit means that the filter is on and suppresses
+ its records. `signals` holds one bit per signal; it may be null if signal filters are not
+ compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use and
+ need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
+ copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an interrupt.
 
  # Safety
  * `memory` must point to `size` bytes and `signals` to `signals_size` bytes, and nothing else
@@ -1532,10 +1531,10 @@ int tw_rkh_configuration(struct tw_rkh *trace);
 /*
  Removes up to `most` of the oldest bytes, and stores their location (`rkh_trc_get_block`).
 
- The block is contiguous, so more bytes may follow: call again until the result is TW_NOTHING.
- Ownership: the bytes do not change until the next record. Errors: TW_NULL, TW_NOT_INITIALISED,
- TW_NOTHING if the buffer is empty.
- Safe in an interrupt if no other call can be in progress.
+ The bytes of a block are contiguous in memory, so one block may not contain all waiting bytes:
+ call again until the result is TW_NOTHING. Ownership: the bytes do not change until the next
+ record. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if the buffer is empty. Safe in an
+ interrupt if no other call can be in progress.
  */
 int tw_rkh_get_block(struct tw_rkh *trace, size_t most, struct tw_rkh_block *block);
 
@@ -1578,8 +1577,9 @@ int tw_rkh_filter_group(struct tw_rkh *trace, uint32_t group, uint8_t on_or_off)
 int tw_rkh_filter_group_all_events(struct tw_rkh *trace, uint8_t group, uint8_t on_or_off);
 
 /*
- Switches the filter of an event; switching it off also switches off the filter of its group.
- TW_RKH_ALL selects all groups and events (`RKH_FILTER_ON_EVENT`, `RKH_FILTER_OFF_EVENT`).
+ Switches the filter of an event. Switching this filter off also switches off the filter of the
+ event's group. TW_RKH_ALL selects all groups and events (`RKH_FILTER_ON_EVENT`,
+ `RKH_FILTER_OFF_EVENT`).
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown event. Safe
  in an interrupt if no other call can be in progress.
@@ -1587,8 +1587,8 @@ int tw_rkh_filter_group_all_events(struct tw_rkh *trace, uint8_t group, uint8_t 
 int tw_rkh_filter_event(struct tw_rkh *trace, uint32_t code, uint8_t on_or_off);
 
 /*
- Switches the filter of the active object with a priority from 0 to 63; TW_RKH_ALL selects all
- (`RKH_FILTER_ON_SMA`, `RKH_FILTER_OFF_SMA`).
+ Switches the filter of the active object whose priority is given (0 to 63); TW_RKH_ALL selects
+ all (`RKH_FILTER_ON_SMA`, `RKH_FILTER_OFF_SMA`).
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for 64 and more. Safe in an
  interrupt if no other call can be in progress.
@@ -1608,12 +1608,12 @@ int tw_rkh_filter_signal(struct tw_rkh *trace, uint32_t signal, uint8_t on_or_of
  Begins the record of an event (`RKH_TRC_BEGIN`). Write its arguments in order, then call
  `tw_rkh_end`.
 
- The filters use `priority`, the priority of the record's active object or TW_RKH_NO_OBJECT, and
- `signal`, its signal or TW_RKH_NO_SIGNAL. A record that is still open is aborted.
- Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED if a filter suppresses it,
- TW_OFF if it is not compiled in, TW_INVALID if the dialect has no such event. After an error no
- record is open, and calls up to `tw_rkh_end` have no effect. Safe in an interrupt if no other
- call can be in progress.
+ The filters use `priority` (the priority of the record's active object, or TW_RKH_NO_OBJECT) and
+ `signal` (the record's signal, or TW_RKH_NO_SIGNAL). A record that is still open is aborted.
+ Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED if a filter suppresses the
+ record, TW_OFF if the record is not compiled in, TW_INVALID if the dialect has no such event.
+ After an error no record is open, and all calls up to and including `tw_rkh_end` have no effect.
+ Safe in an interrupt if no other call can be in progress.
  */
 int tw_rkh_begin(struct tw_rkh *trace, uint8_t code, int32_t priority, int64_t signal);
 
@@ -1639,8 +1639,8 @@ int tw_rkh_arg(struct tw_rkh *trace, uint32_t value);
 int tw_rkh_text(struct tw_rkh *trace, const char *value);
 
 /*
- Writes bytes of the last argument in a record whose format the program defines: a user event
- before 2.3, or an expectation of a unit test.
+ Writes bytes of the last argument of a record whose format the program defines. Such records are
+ user events before 2.3, and expectations of unit tests.
 
  Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call
  can be in progress.
@@ -1688,9 +1688,9 @@ int tw_rkh_begin_user(struct tw_rkh *trace, uint8_t number);
 /*
  Writes the next item of a user event: one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ, _FUN, _SIG.
 
- `width` is the minimum number of characters to print, 0 to 15; addresses and signals ignore it.
- Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an interrupt if
- no other call can be in progress.
+ `width` is the minimum number of characters to print, 0 to 15; it has no effect on addresses and
+ signals. Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an
+ interrupt if no other call can be in progress.
  */
 int tw_rkh_item(struct tw_rkh *trace, uint8_t item_type, uint8_t width, uint32_t value);
 
@@ -1720,9 +1720,9 @@ int tw_rkh_item_memory(struct tw_rkh *trace, const void *bytes, uint8_t length);
  Records a name for an address or a number (`RKH_TR_FWK_...`): `kind` is TW_RKH_OBJECT to
  TW_RKH_USER_EVENT. Filters do not apply. Send the bytes before the buffer fills up.
 
- `owner` is the active object of a state; other kinds ignore it. Ownership: the name is copied.
- Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED, TW_INVALID if the dialect has no record for this
- kind. Safe in an interrupt if no other call can be in progress.
+ `owner` is the active object to which a state belongs; it has no effect on other kinds.
+ Ownership: the name is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED, TW_INVALID if the
+ dialect has no record for this kind. Safe in an interrupt if no other call can be in progress.
 
  # Safety
  * `name` must be null or null-terminated.
@@ -1826,9 +1826,9 @@ int tw_shark_get_status(struct tw_shark *trace, struct tw_shark_status *status);
 /*
  Creates a chunk (`FTrace_chunk_create`) and stores its number, which is the lowest free number.
 
- The chunk uses 48 bytes of the memory plus both areas. The call fills them with zeros. Between
- two calls the memory is an image that `tracewell` can read. Without TW_FREE the chunk can be
- neither selected nor linked.
+ The chunk uses 48 bytes plus both areas. The call fills this part of the memory with zeros.
+ Between two calls the memory is an image that `tracewell` can read. Without TW_FREE the chunk
+ can be neither selected nor linked.
 
  Ownership: the trace owns the memory until `tw_shark_chunk_delete`. Errors: TW_NULL,
  TW_NOT_INITIALISED, TW_INVALID for sizes or flags, TW_TOO_SMALL, TW_NONE_FREE. Safe in an
@@ -1850,8 +1850,8 @@ int tw_shark_chunk_create(struct tw_shark *trace,
  the records. If the chunk has TW_NODEL, stores null and does nothing.
 
  Ownership: the memory belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED,
- TW_NOTHING if there is no such chunk, TW_IN_USE while it records, is linked to or is being sent.
- Safe in an interrupt if no other call on this trace can be in progress.
+ TW_NOTHING if there is no such chunk, TW_IN_USE while it is recording, is the target of a link,
+ or is being sent. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_chunk_delete(struct tw_shark *trace, uint8_t number, void **memory);
 
@@ -1876,7 +1876,7 @@ int tw_shark_get_chunk_flags(struct tw_shark *trace, uint8_t number, uint8_t *fl
  Selects a free chunk for recording (`FTrace_actual_chunk_select`) and clears its TW_FREE flag.
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_NOT_FREE, TW_IN_USE while
- it is being sent. Safe in an interrupt if no other call on this trace can be in progress.
+ the chunk is being sent. Safe in an interrupt if no other call on this trace can be in progress.
  */
 int tw_shark_chunk_select(struct tw_shark *trace, uint8_t number);
 
@@ -1940,9 +1940,9 @@ int tw_shark_compressed_size(struct tw_shark *trace, uint8_t number, size_t *siz
 
  Ownership: the trace owns `memory` until the chunk is deleted; `*before` belongs to the caller
  again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_TOO_SMALL,
- TW_NOT_FREE if it is already compressed, TW_IN_USE while it records, is linked to or is being
- sent. After an error the chunk is unchanged. Safe in an interrupt if no other call on this trace
- can be in progress.
+ TW_NOT_FREE if it is already compressed, TW_IN_USE while it is recording, is the target of a
+ link, or is being sent. After an error the chunk is unchanged. Safe in an interrupt if no other
+ call on this trace can be in progress.
 
  # Safety
  * `memory` must point to `size` bytes that are not used for anything else until the chunk is
@@ -1977,7 +1977,7 @@ int tw_shark_disk_writer(const char *file, struct tw_shark_sender **sender);
  `HOST:PORT`. The kernel uses port 20000 at both ends. `pause_us` is the pause after each
  datagram in microseconds; the kernel pauses for 5000.
 
- Datagrams are not acknowledged: success means that the system accepted them.
+ Datagrams are not acknowledged: success means only that the system accepted them.
 
  Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, TW_INVALID for an invalid address, or
  those of the system. Not for signal handlers.
@@ -1994,8 +1994,8 @@ int tw_shark_udp_sender(const char *local,
 #if defined(TRACEWELL_HOSTED)
 /*
  Creates a sender that passes the datagrams to a function, together with `context`. Use it for
- serial lines and for network stacks without sockets. A chunk without records is a datagram of 0
- bytes.
+ serial lines and for network stacks without sockets. A chunk without records is sent as a
+ datagram of 0 bytes.
 
  Ownership: as `tw_shark_disk_writer`; the memory of `context` must outlive the sender. Errors:
  TW_NULL. Not for signal handlers.
@@ -2019,8 +2019,8 @@ void tw_shark_sender_close(struct tw_shark_sender *sender);
  `tw_shark_send` and `tw_shark_end_send`.
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags,
- TW_IN_USE if the chunk is being sent or linked to, or an error of the sender. After an error the
- chunk is unchanged and can be sent again. Not for signal handlers.
+ TW_IN_USE if the chunk is being sent or is the target of a link, or an error of the sender.
+ After an error the chunk is unchanged and can be sent again. Not for signal handlers.
  */
 int tw_shark_send_chunk(struct tw_shark *trace,
                         uint8_t number,

@@ -115,7 +115,7 @@
     TW_TR_SYMBOL(TW_RKH_PSEUDOSTATE, TW_RKH_ADDRESS(ao_), TW_RKH_ADDRESS(st_), name_)
 #define TW_TR_FWK_EPOOL(pool_, name_) TW_TR_SYMBOL(TW_RKH_EVENT_POOL, 0, (uint32_t)(pool_), name_)
 
-/* ---- configuration and assertions, sent immediately, because the program may stop after an assertion ---- */
+/* ---- configuration and assertions; each is sent immediately, as the program may stop after an assertion ---- */
 
 #define TW_TR_FWK_TCFG()                                                                               \
     do {                                                                                               \

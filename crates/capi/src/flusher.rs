@@ -23,8 +23,8 @@ pub struct tw_flusher {
 /// If a write fails, the thread retries it and the stream's status reports the error.
 ///
 /// Ownership: the caller owns `*flusher` and passes it to `tw_flusher_stop`; it is null after an
-/// error. The stream may be closed first. Errors: TW_NULL, or an error of the system. Not for
-/// signal handlers.
+/// error. The stream may be closed before the flusher stops. Errors: TW_NULL, or an error of the
+/// system. Not for signal handlers.
 ///
 /// # Safety
 /// * `file` must be null-terminated.

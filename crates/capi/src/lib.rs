@@ -14,12 +14,13 @@
 //!
 //! # The boundary
 //!
-//! One module, `boundary`, checks everything that C passes in. A null pointer becomes
-//! [`TW_NULL`](code::TW_NULL), storage that was never initialised `TW_NOT_INITIALISED`, and a panic
-//! `TW_PANIC`. References and boxes in the signatures below are pointers in C, and `None` is a null
-//! pointer. The caller is responsible for the rest: a pointer that is not null must be aligned and
-//! must point to a value of its type. The value must have the size and lifetime that the function
-//! requires, and no other code may use its memory during that time.
+//! One module, `boundary`, checks everything that C passes in. It returns
+//! [`TW_NULL`](code::TW_NULL) for a null pointer, `TW_NOT_INITIALISED` for storage that was never
+//! initialised, and `TW_PANIC` after a panic. References and boxes in the signatures below are
+//! pointers in C, and `None` is a null pointer. The caller is responsible for the rest: a pointer
+//! that is not null must be aligned and must point to a value of its type. The value must have the
+//! size and lifetime that the function requires, and no other code may use its memory during that
+//! time.
 //!
 //! Without the default feature `std`, the library contains only the recorders that need no
 //! operating system (ThreadX, AIX, RKH and S.Ha.R.K. chunks) and does not use Rust's standard

@@ -333,12 +333,11 @@ pub extern "C" fn tw_rkh_usual(settings: Option<&mut MaybeUninit<tw_rkh_settings
 
 /// Initialises a control block; `tw_rkh_open` starts its stream.
 ///
-/// All filter bits are clear. From 2.4.4 on, this suppresses the records of each filter until the
-/// filter is switched off. `signals` holds one bit per signal; it may be null if signal filters
-/// are not compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use
-/// and need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
-/// copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an
-/// interrupt.
+/// All filter bits are clear. From 2.4.4 on, a clear bit means that the filter is on and suppresses
+/// its records. `signals` holds one bit per signal; it may be null if signal filters are not
+/// compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use and
+/// need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
+/// copied. Errors: TW_NULL, TW_INVALID for an unknown size or dialect. Safe in an interrupt.
 ///
 /// # Safety
 /// * `memory` must point to `size` bytes and `signals` to `signals_size` bytes, and nothing else
@@ -395,10 +394,10 @@ pub extern "C" fn tw_rkh_configuration(trace: Option<&mut tw_rkh>) -> c_int {
 
 /// Removes up to `most` of the oldest bytes, and stores their location (`rkh_trc_get_block`).
 ///
-/// The block is contiguous, so more bytes may follow: call again until the result is TW_NOTHING.
-/// Ownership: the bytes do not change until the next record. Errors: TW_NULL, TW_NOT_INITIALISED,
-/// TW_NOTHING if the buffer is empty.
-/// Safe in an interrupt if no other call can be in progress.
+/// The bytes of a block are contiguous in memory, so one block may not contain all waiting bytes:
+/// call again until the result is TW_NOTHING. Ownership: the bytes do not change until the next
+/// record. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING if the buffer is empty. Safe in an
+/// interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_get_block(
     trace: Option<&mut tw_rkh>,

@@ -1,5 +1,5 @@
-//! Runs the firmware for a Cortex-M3 in QEMU, in C (with the library for firmware) and in Rust. The
-//! recorded bytes must be equal to those of the same programs on this machine.
+//! Runs firmware for a Cortex-M3 in QEMU: programs in C, which use the library for firmware, and a
+//! program in Rust. The recorded bytes must be equal to those of the same programs on this machine.
 //!
 //! If the tools are missing, the tests are skipped; in CI they fail.
 

@@ -73,8 +73,8 @@ fn cmake(cmake: &str, prefix: &Path, version: &str) -> Command {
     command
 }
 
-/// With CMake, builds a project that uses both libraries, and runs its programs. The version of the
-/// workspace is found; the next minor and major versions are not.
+/// With CMake, builds a project that uses both libraries, and runs its programs. CMake must find
+/// the library for the version of the workspace, but not for the next minor and major versions.
 fn with_cmake(prefix: &Path) {
     let Some(name) = tool("cmake") else { return };
     let version = env!("CARGO_PKG_VERSION");

@@ -102,7 +102,11 @@ fn passes(build: Build) {
         answers.iter().filter_map(|(id, failed)| failed.as_ref().map(|why| (id, why))).collect();
     assert!(failed.is_empty(), "{failed:#?}");
     let reported: BTreeSet<_> = answers.into_keys().collect();
-    assert_eq!(reported, expected().into_keys().collect(), "reported and listed in assertions.tsv");
+    assert_eq!(
+        reported,
+        expected().into_keys().collect(),
+        "the reported assertions (left) differ from those in assertions.tsv (right)"
+    );
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn kernel_events(number: u64) -> Vec<String> {
     ]
 }
 
-/// Returns the hooks of a sample. The container's ticks start at 0 when its channel starts.
+/// Returns the hooks of a sample. The ticks of the log start at 0 when the channel starts.
 fn hooks(number: u64) -> Vec<String> {
     let (tick, square) = (700 * number, number * number);
     vec![
@@ -200,7 +200,7 @@ fn a_program_in_cpp_finds_the_stream_of_the_environment() {
 const CHUNKS: [&[&str]; 3] = [
     &[
         "FTrace_EVT_trace_start 0x00000100 1000",
-        // An event of the fast path, which has only one parameter.
+        // The fast path logged this event, so it has only one parameter.
         "FTrace_EVT_timer_post 5",
         "FTrace_filter_timer 0 0",
         "FTrace_EVT_user_event_0 0 0",
@@ -235,7 +235,7 @@ fn chunks_from_c_are_read_however_they_were_sent() {
         run(Command::new(program).arg(folder.path()).arg(target));
         let read = |name: &str| plain(&folder.path().join(name));
         assert_eq!([read("0run.dat"), read("1run.dat"), read("2run.dat")], CHUNKS, "{link:?}");
-        // In files and in datagrams, a chunk consists of the same bytes, compressed or not.
+        // The decoded events are the same, whether the chunk was compressed or sent as datagrams.
         assert_eq!(read("packed.chunk"), CHUNKS[1]);
         assert_eq!(read("datagrams.udpcap"), CHUNKS[1]);
         let mut datagram = [0; 2048];

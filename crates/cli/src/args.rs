@@ -355,7 +355,7 @@ impl SelectionArgs {
         self.selection_showing(false)
     }
 
-    /// Does the same as [`Self::selection`]; `dates` states that the command's output contains
+    /// Does the same as [`Self::selection`]; `dates` is true if the command's output contains
     /// dates.
     pub(crate) fn selection_showing(&self, dates: bool) -> Result<Selection, Failure> {
         if let Some(Export { name, .. }) = self.format() {
@@ -399,7 +399,8 @@ impl SelectionArgs {
         let is_date = |moment: &Moment| matches!(moment, Moment::Date(_));
         let has_date = self.from.iter().chain(to).any(is_date);
         self.zone.check(has_date || shows_dates)?;
-        // Only dates need the time zone, so only they fail if the system's time zone is wrong.
+        // Only dates need the time zone, so a wrong time zone of the system is an error only for
+        // dates.
         let zone = if has_date { self.zone.zone()? } else { Zone::utc() };
         let from = self.from.as_ref().map(|from| from.bound("--from", &zone)).transpose()?;
         let to = to.map(|to| to.bound("--to", &zone)).transpose()?;
@@ -479,7 +480,7 @@ impl TypedValueParser for Suggested {
     }
 }
 
-/// Warns of each given option that has no effect. Each element of `options` contains a flag that is
+/// Warns of each given option that has no effect. Each element of `options` contains three values:
 /// true if the option is given, the name of the option, and the reason.
 pub(crate) fn warn_ineffective(options: &[(bool, &str, &str)]) {
     for (_, option, why) in options.iter().filter(|(is_given, ..)| *is_given) {

@@ -135,8 +135,8 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
     }
 }
 
-/// If the only argument asks for the version, returns it in the form in which the parser returns
-/// it. Like [`quickly`], this function does not define the whole command line.
+/// If the only argument asks for the version, returns the version in the form in which the parser
+/// returns it. Like [`quickly`], this function does not define the whole command line.
 fn version(arguments: &[OsString]) -> Option<clap::Error> {
     let [_, only] = arguments else { return None };
     let command = clap::Command::new("tracewell").version(env!("CARGO_PKG_VERSION"));
@@ -176,8 +176,8 @@ fn alone<T: clap::Args>(name: &'static str, arguments: &[OsString]) -> Result<T,
     T::from_arg_matches(&matches)
 }
 
-/// Prints the help, or the error in the arguments. Control characters in a repeated argument are
-/// escaped.
+/// Prints the help, or the error in the arguments. If the message quotes an argument, its control
+/// characters are escaped.
 pub(crate) fn print_usage_error(error: &clap::Error) {
     let plain = error.to_string();
     let shown = shown_lines(&plain);
@@ -189,7 +189,8 @@ pub(crate) fn print_usage_error(error: &clap::Error) {
     }
 }
 
-/// Returns the exit status for wrong arguments or for help. Those of trcrpt differ.
+/// Returns the exit status for wrong arguments or for help. trcrpt has a status of its own for
+/// wrong arguments.
 pub(crate) fn usage_status(arguments: &[OsString], error: &clap::Error) -> ExitCode {
     let is_trcrpt =
         link(arguments) == Some("trcrpt") || arguments.get(1).is_some_and(|verb| verb == "trcrpt");

@@ -64,7 +64,8 @@ pub(crate) enum TimeStyle {
 }
 
 impl TimeStyle {
-    /// Returns the form of times; dates are in this zone. A wrong zone matters only for dates.
+    /// Returns the form of times. Only dates use the zone, so a wrong zone is an error only for
+    /// dates.
     pub(crate) fn form(self, zone: &ZoneArgs) -> Result<TimeForm, Failure> {
         Ok(match self {
             Self::Relative => TimeForm::Relative,
@@ -92,7 +93,8 @@ pub(crate) fn moment(text: &str) -> Result<Moment, MomentError> {
 }
 
 impl Moment {
-    /// Returns the time with dates in this zone. `option` is the name of the option.
+    /// Returns the time. If it is a date, the date is in this zone. `option` is the name of the
+    /// option.
     pub(crate) fn bound(&self, option: &str, zone: &Zone) -> Result<Bound, Failure> {
         match self {
             Self::Since(bound) => Ok(*bound),

@@ -52,7 +52,7 @@ pub(crate) struct HookSelection {
     end: Option<Bound>,
 }
 
-/// An element of a list of events.
+/// The elements that a list of events may contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Elements {
     /// Hook ids, as for AIX's trcrpt.

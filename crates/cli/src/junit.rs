@@ -29,7 +29,7 @@ pub(crate) fn failed(name: &str, message: &str) -> TestCase {
     unsuccessful(NonSuccessKind::Failure, name, message)
 }
 
-/// Returns a case that could not run as a test.
+/// Returns a case for a test that could not run.
 pub(crate) fn error(name: &str, message: &str) -> TestCase {
     unsuccessful(NonSuccessKind::Error, name, message)
 }

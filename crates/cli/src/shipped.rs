@@ -1,7 +1,6 @@
 //! The template files inside the program, named in options as `@threadx`.
 //!
-//! To name a file of the system whose name begins with `@`, use a longer path, such as
-//! `./@threadx`.
+//! If the name of a file on disk begins with `@`, use a longer path, such as `./@threadx`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -139,8 +139,8 @@ fn rest(
     if !binary(&bytes) {
         check_text(&bytes).map_err(|error| Failure::damaged(path, &error))?;
     }
-    // Read up to `limit` bytes after the start. Together with the start, this can exceed the limit,
-    // so the check below detects a file that is too long.
+    // Read up to `limit` bytes after the start. If the file is too long, the start and these bytes
+    // together exceed the limit, and the check below refuses the file.
     part(path, file, limit, &mut bytes)?;
     if bytes.len() as u64 > limit {
         let message = format!("expected at most {} MiB of text, found more", limit >> 20);

@@ -78,8 +78,7 @@ impl Request {
         program: &Program,
         out: &mut dyn Write,
     ) -> Result<Trace, Failure> {
-        // Templates that the user names replace the templates of the format; they are not added to
-        // them.
+        // If the user names templates, use only these, without the templates of the format.
         let own = if self.templates.is_empty() { input.format().shipped_template() } else { None };
         let own = own.map(|source| Program::of(&[source]).program);
         let program = own.as_ref().unwrap_or(program);

@@ -97,7 +97,7 @@ fn send(file: &str, to: impl Into<Stdio>) {
 }
 
 /// Returns a report with single spaces. The width of the column of contexts depends on the names
-/// that are known at the first event, and so on the number of bytes that arrived together.
+/// that are known at the first event. These depend on the number of bytes that arrived together.
 fn without_widths(report: &str) -> Vec<String> {
     report.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
@@ -134,7 +134,7 @@ fn a_serial_line_is_displayed_and_saved() {
 
 #[test]
 fn systemview_over_a_serial_line_is_displayed_and_saved() {
-    // The target answers the greeting of a host before its first packet.
+    // Before its first packet, a target answers the greeting of the host.
     let recorded = fixture("../systemview/recorder.bin");
     let folder = tempfile::tempdir().unwrap();
     let sent = folder.path().join("sent.bin");
@@ -331,7 +331,7 @@ fn a_source_that_cannot_be_opened_leaves_an_earlier_file() {
         assert_eq!(names(), ["kept", "kept.arrivals"], "{source:?}");
         let reported = said.contains("kept: not written; the earlier file, if any, is unchanged");
         assert_eq!(reported, source[0] != "--udp" && status != 2, "{said}");
-        // And makes none.
+        // If there is no earlier file, the command creates none.
         kept.iter().for_each(|path| fs::remove_file(path).unwrap());
         run(&source, status);
         assert!(names().is_empty(), "{source:?}: {:?}", names());
@@ -349,7 +349,7 @@ fn an_earlier_file_is_replaced_when_a_target_connects_or_none_did() {
     let address = collecting.address();
     assert_eq!(there(), [b"earlier", b"earlier"]);
     let mut target = TcpStream::connect(address).unwrap();
-    // The entry for the connection, after the header.
+    // The file contains the entry for the connection, after its header.
     wait_for("the connection", || length(&kept[1]) == 32);
     assert_eq!(there()[0], b"");
     target.write_all(b"new").unwrap();
@@ -392,7 +392,7 @@ fn a_stream_that_is_joined_late_is_displayed_after_a_pause() {
     let mut collecting = Collecting::start(program(&arguments).arg("--once"));
     let mut target = TcpStream::connect(collecting.address()).unwrap();
     let mut lines = BufReader::new(collecting.child.stdout.take().unwrap()).lines();
-    // Too few bytes for the settings.
+    // These are too few bytes to infer the settings.
     target.write_all(&sent[10_000..10_600]).unwrap();
     assert!(collecting.says().contains("connected"));
     let waits = collecting.says();
@@ -450,7 +450,7 @@ fn impossible_options_are_refused() {
     let output = program(&["collect"]).output().unwrap();
     let reported = String::from_utf8(output.stderr).unwrap();
     assert!(reported.contains("\n  <--output <FILE>|--follow>\n"), "{reported}");
-    // Still there.
+    // The file still exists.
     assert_eq!(fs::read(path).unwrap(), b"x");
     let folder = program(&["collect", "--file", ".", "--follow", "--once"]).output().unwrap();
     assert_eq!(folder.status.code(), Some(2));

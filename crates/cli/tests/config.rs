@@ -177,8 +177,8 @@ fn names_are_files_relative_to_the_configuration() {
     let typed = [&arguments[..1], &["--no-config", "--names", "calls.names"], &arguments[1..]];
     let typed = folder.run(&typed.concat());
     assert_eq!(named.stdout, typed.stdout);
-    // The names in a configuration are for many traces, so only names on the command line have to
-    // occur in the trace.
+    // The names in a configuration are for many traces, so the program warns only about names from
+    // the command line that do not occur in the trace.
     let warning = "warning: runs/h.twx: names are given for 4 numbers, but none of them is a system \
                    call of this trace\n";
     assert_eq!(stderr(&typed), warning);

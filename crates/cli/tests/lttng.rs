@@ -47,7 +47,8 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Returns a command with LTTng's home in a folder, as a user whom LTTng does not treat as root.
+/// Returns a command that runs as a user whom LTTng does not treat as root. LTTng's home is in
+/// `folder`.
 fn command(folder: &Path, name: &Path) -> Command {
     let mut command = match geteuid().is_root() {
         true => {
@@ -73,7 +74,7 @@ fn compiler() -> Command {
     compiler
 }
 
-/// Returns false if something is missing that CI has.
+/// Returns false if a program or library that the test needs is missing. In CI, panics instead.
 fn is_installed() -> bool {
     let compiles = compiler().arg("-fsyntax-only").stderr(Stdio::null()).status();
     let compiles = compiles.is_ok_and(|status| status.success());

@@ -1,5 +1,5 @@
-//! Tests that the command reports each option without effect, with the reason, and otherwise works
-//! as usual.
+//! Tests that the command reports each option that has no effect, states the reason, and otherwise
+//! works as usual.
 
 mod program;
 

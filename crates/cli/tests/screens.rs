@@ -297,7 +297,7 @@ fn ctrl_c_in_a_pager_does_not_end_the_command() {
     assert!(lines > 1096, "{lines}");
 }
 
-/// Returns the text without the progress lines, which the program removes again.
+/// Returns the text without the progress lines that the program removed.
 fn without_removed(screen: &str) -> String {
     let lines = screen.split('\n').map(|line| line.rsplit("\x1b[J").next().unwrap());
     lines.map(|line| line.trim_end_matches('\r').to_owned() + "\n").collect()

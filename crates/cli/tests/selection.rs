@@ -186,7 +186,8 @@ fn the_number_and_the_waiting_time_of_a_message_are_fields() {
     let folder = Folder::new();
     let trace = dialects()[1].trace.clone();
     let trace = trace.to_str().unwrap();
-    // The report shows both. The expected numbers are computed from its lines.
+    // The report shows the number and the waiting time. The expected numbers are computed from its
+    // lines.
     let shown = |options: &[&str]| -> Vec<(u64, Option<u64>)> {
         let report = folder.text(&[&["report", "--layout", "lines"], options, &[trace]].concat());
         let field = |line: &str, name: &str| {
@@ -239,8 +240,8 @@ fn errors_in_expressions_have_a_place_and_unknown_arguments_a_suggestion() {
     assert!(message.contains("where:1:13: no selected event has an argument 'mutex'"), "{message}");
 }
 
-/// Keys of figures that are sums: a figure of the whole trace is the sum of this figure over the
-/// trace's parts.
+/// Keys of figures that are sums: the value for the whole trace is the sum of the values for its
+/// parts.
 const SUMS: [&str; 25] = [
     "activations",
     "brackets",

@@ -1,5 +1,5 @@
-//! Tests tables and JSON lines of `events` as other programs use them: keys that join with
-//! documents, chosen columns, losses in a separate file, and the types in pandas.
+//! Tests tables and JSON lines of `events` as other programs use them: keys that events share with
+//! JSON documents, chosen columns, losses in a separate file, and the types in pandas.
 
 use std::collections::HashMap;
 use std::fs;

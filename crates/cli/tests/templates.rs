@@ -32,7 +32,8 @@ fn written(name: &str, text: &str) -> (tempfile::TempDir, String) {
 
 #[test]
 fn the_first_errors_of_a_file_of_another_kind_are_shown_and_the_others_counted() {
-    // Each line contains an exit status and errors.
+    // Each element: the exit status, the errors per line of the file, the arguments before and
+    // after the file.
     let verbs: [(i32, usize, &[&str], &[&str]); 4] = [
         (1, 2, &["template", "check"], &[]),
         (1, 2, &["template", "list"], &[]),
@@ -97,8 +98,8 @@ fn lists_of_ids_groups_processes_threads_and_processors_select() {
     assert_eq!(count(&["-C", "0-1"]), all);
     let readers = count(&["-p", "readrec"]);
     assert!(readers > 0 && readers < all);
-    // The process ran another program before this one, so its id selects more events than the
-    // program's name.
+    // The process ran another program before this one, so the id of the process selects more events
+    // than the name of the program does.
     assert!(count(&["-p", "5120"]) > readers);
     assert_eq!(count(&["--context", "81001"]), count(&["-p", "5120"]));
     let (_folder, list) = written("ids", "106\n10C\n");

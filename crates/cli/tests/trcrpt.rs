@@ -60,7 +60,7 @@ fn a_loss_in_several_files_names_its_file() {
     let alone = text(&run(&["trcrpt", third]));
     let of_third = alone.lines().find(|line| line.contains("lost here")).unwrap();
     let named = of_third.replace(" ---", " of hooks.twx-1 ---");
-    // The dashes at both ends are the same.
+    // All lines about losses have the same dashes at both ends, so compare only the text.
     assert!(lost.iter().any(|line| line.trim_matches('-') == named.trim_matches('-')), "{lost:?}");
 }
 
@@ -83,7 +83,7 @@ fn a_text_in_few_columns_begins_on_a_line_of_its_own() {
     assert_eq!((blanks >= 8, blanks % 8), (true, 0), "{text}");
     assert!(text.trim_start().starts_with("EXEC SYSTEM CALL"), "{text}");
     assert!(at_100.lines().all(|line| line.chars().count() <= 100), "{at_100}");
-    // 62 columns remain.
+    // At 140 columns, 62 columns remain, which is enough.
     let at_140 = narrow("140");
     let margin = " ".repeat(78);
     let begins = |line: &&str| line.starts_with("        ") && !line.starts_with(&margin);

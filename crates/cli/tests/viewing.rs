@@ -11,7 +11,7 @@ fn view(arguments: &[&str]) -> Output {
     run(&[&["view"], arguments].concat())
 }
 
-/// Returns a trace of each dialect, if the project contains one.
+/// Traces of several dialects.
 const TRACES: [&str; 4] = [
     "examples/scheduling.trx",
     "examples/hooks.twx",
@@ -130,7 +130,7 @@ fn machines_and_queues_have_rows_with_names_below_the_chart() {
     let shared = "crates/tracewell/tests/fixtures/rkh/shared-c.bin";
     let unnamed = stdout(&view(&["--ascii", shared]));
     assert!(unnamed.contains("\nserver's queue level "), "{unnamed}");
-    // Rows of contexts only.
+    // With `--context`, the chart has only rows of contexts.
     let of_context = stdout(&view(&["--ascii", "--context", "my", trace]));
     assert!(of_context.contains("\nmy ") && !of_context.contains("state"), "{of_context}");
     // A long name loses its end, but the row still says what it shows.

@@ -47,8 +47,8 @@ pub(crate) fn read(
             Err(error) if is_pause(&error) => {
                 // Because of `--idle`, this silence may end the collection.
                 intake.nothing();
-                // If a target loses power, it does not close its connection. If it connects again,
-                // the old connection is dead.
+                // If a target loses power, it does not close its connection. If the target connects
+                // again, the old connection is dead.
                 if last.elapsed() >= SILENCE && gives_way() {
                     return End::GaveWay;
                 }
@@ -94,8 +94,8 @@ pub(crate) fn keep_reading<C: Read>(
 }
 
 /// Returns true if trying again is useless. After the first connection, a permission error is
-/// temporary: when a device is plugged in again, the system denies access to it until it has set
-/// the owner.
+/// temporary: after a device is plugged in again, the system denies access until it has set the
+/// device's owner.
 fn is_permanent(error: &io::Error, connections: u64) -> bool {
     use io::ErrorKind::{InvalidInput, PermissionDenied, ResourceBusy, Unsupported, WouldBlock};
     match error.kind() {

@@ -24,8 +24,8 @@ pub struct Report {
     /// Number of records in these packets.
     pub records: u64,
     /// Number of target resets. After a reset, the sender starts again at its first number, with
-    /// different packets. Missing, late and duplicate packets are counted separately
-    /// between resets.
+    /// different packets. To find missing, late and duplicate packets, the number of a packet is
+    /// compared only with the numbers since the last reset. The counts are totals over all resets.
     pub restarts: u64,
     /// Lowest and highest packet number since the last reset.
     pub numbers: Option<(u32, u32)>,

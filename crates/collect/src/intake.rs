@@ -124,7 +124,8 @@ impl<'a> Intake<'a> {
         (self.tell)(&Notice::Closed { error, again });
     }
 
-    /// Handles a restart of the source from its beginning: counts it, marks it and reports it.
+    /// Handles a source that starts again from its beginning: counts, marks and reports the
+    /// restart.
     pub(crate) fn restarted(&mut self) {
         self.counts.restarts += 1;
         self.mark(ArrivalKind::Restarted);

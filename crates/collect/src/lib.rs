@@ -36,7 +36,7 @@
 //! |---|---|
 //! | `source` | the kinds of sources |
 //! | `serial`, `tcp`, `udp`, `file` | reading each kind |
-//! | `connection`, `intake` | shared by them: reconnecting, arrival times, counting |
+//! | `connection`, `intake` | shared by all kinds: reconnecting, arrival times, counting |
 //! | `buffer`, `pace` | the double buffer, and the pauses between reads |
 //! | `unreceived` | datagrams that the system dropped |
 //! | `control` | when collecting ends |
@@ -143,7 +143,8 @@ pub struct Collected {
 /// Collects from all sources at once, until [`Options::until`] holds, `stopped` is set, or all
 /// sources have ended.
 ///
-/// Threads call `tell` with the name of a source and a notice about it, possibly at the same time.
+/// Several threads may call `tell` at the same time, each with the name of a source and a notice
+/// about this source.
 pub fn collect(
     streams: Vec<Stream<'_>>,
     options: Options,

@@ -15,8 +15,8 @@ use crate::view::{Shown, View};
 /// arrive, fewer suffice.
 const ACCEPTED_AFTER: usize = 4096;
 
-/// How long the source must be silent before the format is recognised from the bytes received so
-/// far.
+/// Time for which the source must be silent before the format is recognised from the bytes received
+/// so far.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Maximum number of bytes that a decoder can request at once. A decoder that sorts a whole trace

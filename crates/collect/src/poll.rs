@@ -14,7 +14,7 @@ pub(crate) struct Polled<F>(pub(crate) F);
 impl<F: AsFd> Read for Polled<F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
-        // If the system cannot represent the limit, there is none.
+        // If the system cannot represent the limit, the wait has no limit.
         let limit = Timespec::try_from(TICK).ok();
         match poll(&mut fds, limit.as_ref())? {
             0 => Err(io::ErrorKind::WouldBlock.into()),

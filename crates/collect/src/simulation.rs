@@ -173,7 +173,7 @@ impl Sink for Counts {
     }
 }
 
-/// The threads of a source, as parts that execute steps.
+/// A source and the work of its threads. One thread does all this work, step by step.
 struct Source<'a, 't> {
     steps: std::slice::Iter<'t, (Step, u8)>,
     target: Target,

@@ -15,7 +15,7 @@ use crate::udp::{Datagrams, Udp};
 use crate::{file, tcp};
 use tracewell::text::shown_path;
 
-/// Where bytes come from.
+/// A source of bytes.
 ///
 /// ```
 /// use tracewell_collect::Source;

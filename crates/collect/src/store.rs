@@ -172,8 +172,8 @@ impl Raw<'_> {
     }
 }
 
-/// Returns the arrival entries for a batch. Its first `written` bytes were written; the entries
-/// mark the other bytes as dropped.
+/// Returns the arrival entries for a batch. The first `written` bytes of the batch were written;
+/// the entries mark the other bytes as dropped.
 fn marks_of(batch: &Batch, written: usize) -> Vec<u8> {
     let mut rest = written;
     let mut entries = Vec::new();

@@ -1,8 +1,9 @@
 //! UDP: a stream split into datagrams, or the packets of S.Ha.R.K.'s new tracer.
 //!
-//! If the caller does not choose, the first datagram determines the kind. The datagrams of a stream
-//! are concatenated in order of arrival; the decoder of the stream detects losses. The tracer's
-//! packets are numbered, and are stored as a capture ([`tracewell_wire::shark::Frame`]).
+//! If the caller does not choose one of these kinds, the first datagram determines the kind. The
+//! datagrams of a stream are concatenated in order of arrival; the decoder of the stream detects
+//! losses. The tracer's packets are numbered, and are stored as a capture
+//! ([`tracewell_wire::shark::Frame`]).
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};

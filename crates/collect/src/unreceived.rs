@@ -1,5 +1,5 @@
-//! Counts datagrams that the system dropped because the socket buffer was full, from
-//! `/proc/net/udp`.
+//! Reads from `/proc/net/udp` how many datagrams the system dropped because the socket buffer was
+//! full.
 
 use std::net::UdpSocket;
 

@@ -316,7 +316,7 @@ fn datagrams_with_others() -> (Collected, Outputs) {
     })
 }
 
-/// The target's end of a serial line, and a renamable path to our end.
+/// Creates a serial line, and a link at `path` to our end of it. Returns the target's end.
 fn plug(path: &Path) -> File {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
@@ -558,7 +558,7 @@ fn bytes_that_a_stalled_view_skips_are_saved_and_counted() {
     assert_eq!(losses(&collected, LossCause::BufferFull).0, gaps as u64);
 }
 
-/// Send no faster than bytes are saved, regardless of the view.
+/// Sends bytes no faster than they are saved, even if the view is slower.
 fn send_as_it_is_saved(at: SocketAddr, bytes: &[u8], kept: &Outputs) {
     let mut target = TcpStream::connect(at).unwrap();
     let mut sent = 0;

@@ -20,7 +20,7 @@ use crate::sys::{self, Errno};
 /// Maximum number of ancestors to check.
 const MAX_GENERATIONS: usize = 16;
 
-/// Creates the area of another process, and requests that process to search for it.
+/// Creates the area of another process, and makes that process search for the area.
 pub(crate) fn make_area(registry: &Registry, process: Process) -> Result<OwnedFd, Errno> {
     let (slots, shared) = local::parents_slots(registry, process);
     let area = if slots.iter().any(|nonce| *nonce != 0) && registry.names(shared).is_ok() {

@@ -122,8 +122,8 @@ impl Attributes {
         8 * record_words(data.min(self.max_data))
     }
 
-    /// Sets the defaults for a stream with or without a log, and increases sizes that are too
-    /// small.
+    /// Returns the attributes of a new stream with or without a log: adds the default policy and
+    /// the creation time, and increases sizes that are too small.
     pub(crate) fn effective(&self, with_log: bool) -> Result<Self, Error> {
         let usual = if with_log { StreamPolicy::Flush } else { StreamPolicy::Loop };
         let policy = self.stream_policy.unwrap_or(usual);

@@ -196,8 +196,8 @@ impl Controller {
         }
         // Prepare before looking again: a record that is stored after this line changes the word.
         let seen = self.stream.prepare_to_wait();
-        // Check this before looking again: the last process may have stored a record before its
-        // end.
+        // Check this before looking again. Otherwise the last process could store a record and end
+        // between the two steps.
         let abandoned = self.stream.is_abandoned();
         if let Some(Some(event)) = self.stream.try_next(&mut give)? {
             return Ok(Polled::Event(event));
@@ -234,12 +234,12 @@ impl Controller {
         if self.stream.has_log() { flusher::ask(&self.stream) } else { Err(Error::INVALID) }
     }
 
-    /// Returns the number of events of programs that were stored in the log.
+    /// Returns the number of user events that were stored in the log.
     pub fn logged_events(&self) -> u64 {
         self.stream.log.as_ref().map_or(0, |log| lock(log).events)
     }
 
-    /// Says how the traced program ended. [`Controller::shutdown`] writes this to the log.
+    /// Stores how the traced program ended. [`Controller::shutdown`] writes this to the log.
     pub fn program_ended(&self, end: ProgramEnd) {
         if let Some(log) = &self.stream.log {
             lock(log).program_end = Some(end);
@@ -256,7 +256,7 @@ impl Controller {
         if self.process != sys::process() || !self.stream.end() {
             return Err(Error::INVALID);
         }
-        // Stop the stream first, so that the last flush writes all its records.
+        // Stop the stream first, so that the last flush writes all records of the stream.
         self.stream.stop();
         let error =
             lock(&self.flusher).take().map_or(0, |thread| flusher::finish(&self.stream, thread));

@@ -18,8 +18,8 @@ use crate::thread::{self, Depth, ThreadState, Using};
 
 /// Records a user event into every running stream that traces this process.
 ///
-/// `address` is the address of the instruction that generated the event. `truncated` must be true
-/// if `data` is only a part of the event's data. A call with an undefined id or the id of a system
+/// `address` is the address of the instruction that generated the event. `cut` must be true if
+/// `data` is only a part of the event's data. A call with an undefined id or the id of a system
 /// event has no effect.
 ///
 /// Wait-free and async-signal-safe.
@@ -59,7 +59,8 @@ struct Arguments<'a> {
 #[inline(never)]
 fn store(local: &TracedProcess, given: Arguments<'_>) {
     let stored = thread::with_depth(local, |thread, using, level, depth| {
-        // `choose` must precede the clock: it decides if the event costs more than a few loads.
+        // Call `choose` before reading the clock: an event that no stream needs then costs only a
+        // few loads.
         let (wanted, missed) = choose(local, using, given.id);
         if wanted != 0 {
             let stamp = level.clock.now();
@@ -162,7 +163,7 @@ impl AttachedStream {
     }
 
     /// Updates the stream's state after a packet has filled up. Does not check if the controller is
-    /// alive, because that needs a system call; [`TracedProcess`] checks it when it reads the
+    /// alive, because that needs a system call; [`TracedProcess`] checks this when it reads the
     /// registry.
     fn changed(&self, pool: &Pool<'_>, stored: bool, stamp: u64) {
         match (self.header.policy, stored) {
@@ -192,7 +193,8 @@ impl AttachedStream {
     fn lose(&self, stamp: u64) {
         self.pool().lose();
         let first = self.word(at::FIRST_LOST);
-        // Only the first lost event sets the timestamp. The load saves an exchange for all others.
+        // Only the first lost event sets the timestamp. For later events, the load avoids the
+        // exchange.
         if first.load(Relaxed) == 0 {
             let stamp = if stamp == 0 { sys::realtime() } else { stamp };
             let _ = first.compare_exchange(0, stamp, AcqRel, Relaxed);

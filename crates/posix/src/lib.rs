@@ -77,7 +77,8 @@ pub use types::TypeNames;
 ///
 /// # Errors
 ///
-/// ENAMETOOLONG if the name has more than 63 bytes; ENOMEM if there is no shared memory.
+/// ENAMETOOLONG if the name has more than 63 bytes; ENOMEM if the process's shared memory cannot be
+/// created; otherwise the error from the directory of streams or from the file of names.
 ///
 /// ```
 /// use tracewell_posix::{UNNAMED, define};

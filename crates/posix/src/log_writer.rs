@@ -44,7 +44,7 @@ pub(crate) struct LogWriter {
     /// Number of bytes of records in the log.
     used: u64,
     names: usize,
-    /// Number of events of programs that were stored in the log.
+    /// Number of user events that were stored in the log.
     pub(crate) events: u64,
     /// How the traced program ended, if known.
     pub(crate) program_end: Option<ProgramEnd>,
@@ -72,7 +72,7 @@ impl LogWriter {
         }
         let facts = sys::facts(file.as_fd())?;
         let regular = facts.is_regular();
-        // Other policies than append write at positions, which a pipe or a terminal does not have.
+        // All policies except append write at positions, which a pipe or a terminal does not have.
         let odd = !regular && attributes.log_policy != LogPolicy::Append;
         // With O_APPEND, the system moves each write to the end of the file.
         if flags & libc::O_APPEND != 0 || odd || facts.is_directory() {
@@ -199,7 +199,7 @@ impl LogWriter {
         self.note(written);
     }
 
-    /// Writes the block to a slot that does not contain its last copy.
+    /// Writes the block to a slot other than the slot with the block's last copy.
     fn write_slot(&mut self) -> Result<(), Errno> {
         let slot = self.slots.take();
         // A slot that has records contains the oldest block, which is overwritten now.

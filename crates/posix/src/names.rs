@@ -56,7 +56,8 @@ impl NameFile<'_> {
         let mut text = [0; EVENT_NAME_MAX + 1];
         let found = text_of_words(&slot[1..], &mut text);
         let length = usize::try_from(slot[0]).ok()?;
-        // Another process can damage the file, so the two lengths must agree.
+        // Another process can damage the file, so compare the stored length with the length of the
+        // text.
         (length <= EVENT_NAME_MAX && length == found).then(|| text[..length].to_vec())
     }
 

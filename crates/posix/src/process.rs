@@ -6,8 +6,8 @@
 //! assumed to have ended.
 //!
 //! Process ids are those shown in `/proc`. After `unshare`, a child process has another id in its
-//! own namespace, but still sees its parent's `/proc`. It uses the id that `/proc` shows, and its
-//! parent's namespace.
+//! own namespace, but still sees its parent's `/proc`. Here, such a child has the id that `/proc`
+//! shows and its parent's namespace.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -46,8 +46,8 @@ impl Process {
         Some(Self { id: stat.id, space: SPACE.load(Relaxed), start: stat.start })
     }
 
-    /// Returns the process with an id, or `None` if there is no such process or it is a zombie.
-    /// Async-signal-safe.
+    /// Returns the process that has the given id, or `None` if there is no such process or it is a
+    /// zombie. Async-signal-safe.
     pub(crate) fn find(id: u32) -> Option<Self> {
         let stat = Stat::read(Name::new(format_args!("/proc/{id}/stat")))?;
         stat.is_alive().then_some(Self { id, space: own_space(), start: stat.start })
@@ -148,13 +148,14 @@ pub(crate) fn own_space() -> u32 {
     }
 }
 
-/// Id of the last process that called [`namespace`], and the inode number of this process's own
+/// Id of the last process that called [`namespace`], and the inode number of that process's own
 /// namespace. `kill` works in that namespace, even if [`SPACE`] is the parent's namespace.
 static NAMESPACE: AtomicU64 = AtomicU64::new(0);
 
 fn namespace() -> u32 {
     let own = sys::process();
-    // After a fork, the child can be in another namespace, so the cache is valid for one process.
+    // After a fork, the child can be in another namespace, so the cached value is valid for one
+    // process only.
     let (process, known) = split(NAMESPACE.load(Relaxed));
     if process == own {
         return known;
@@ -208,12 +209,12 @@ impl Stat {
     fn of_text(text: &[u8]) -> Option<Self> {
         let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse::<u64>().ok();
         let id = number(text.split(|byte| *byte == b' ').next()?)?;
-        // The name can contain a parenthesis, so the last one ends it.
+        // The name itself can contain parentheses, so it ends at the last one.
         let after = text.iter().rposition(|byte| *byte == b')')?;
         let mut fields = text.get(after + 2..)?.split(|byte| *byte == b' ');
         let state = *fields.next()?.first()?;
         let parent = number(fields.next()?)?;
-        // The start time is field 22 (proc(5)). The fields up to the parent are 1 to 4.
+        // The start time is field 22 (proc(5)). The parent was field 4, so skip 17 fields.
         let start = number(fields.nth(17)?)?;
         Some(Self {
             id: u32::try_from(id).ok()?,

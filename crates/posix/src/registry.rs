@@ -2,9 +2,10 @@
 //! each other.
 //!
 //! Its path is `/dev/shm/tracewell-UID` unless `TRACEWELL_POSIX_DIR` specifies a different one. The
-//! directory must belong to the user, grant no access to others, and not be a symbolic link. Any
-//! user can create the default directory before its owner does; in that case, `tracewell` in the
-//! user's runtime directory is used. [`tracewell_wire::posix::area`] describes the files.
+//! directory must belong to the user, grant no access to others, and not be a symbolic link.
+//! Another user can create the default directory first. In that case, the user's processes use
+//! `tracewell` in the user's runtime directory instead. [`tracewell_wire::posix::area`] describes
+//! the files.
 
 use std::env;
 use std::ffi::{CStr, CString};
@@ -120,8 +121,8 @@ impl Registry {
         self.directory.as_fd()
     }
 
-    /// Opens a file in the directory. It must belong to the user and be accessible only to the
-    /// user.
+    /// Opens a file in the directory. The file must belong to the user and be accessible only to
+    /// the user.
     fn file(&self, name: &Name) -> Result<OwnedFd, Errno> {
         let file = sys::open_at(self.fd(), name.as_c_str(), READ_WRITE)?;
         let facts = sys::facts(file.as_fd())?;
@@ -219,7 +220,7 @@ impl Registry {
         Err(libc::EPERM)
     }
 
-    /// Requests all processes that have no area to search for one.
+    /// Makes all processes without an area search for one.
     pub(crate) fn call_all(&self) {
         // If the page does not exist, no process is watching it.
         if let Ok(file) = self.file(&name::of_all()) {
@@ -253,8 +254,8 @@ impl Registry {
     }
 
     /// Publishes the location of a stream under the first free number. The file remains locked
-    /// while the controller has it open. The lock shows processes in other spaces that the
-    /// controller is alive.
+    /// while the controller has it open. Because of the lock, processes in other spaces can tell
+    /// that the controller is alive.
     pub(crate) fn announce(&self, reference: &Reference) -> Result<(u32, OwnedFd), Errno> {
         let words = reference.words();
         let mut fill = [(0, 0); REFERENCE_WORDS];
@@ -360,8 +361,8 @@ impl Registry {
         entries.into_iter().flatten().flatten().take(MAX_ENTRIES)
     }
 
-    /// Removes files that belong to dead processes, but only in every 16th process, so that the
-    /// child processes of a program do not fill the directory while no controller is running.
+    /// In every 16th process, removes the files of dead processes. Without this, the child
+    /// processes of a program would fill the directory while no controller is running.
     pub(crate) fn sweep_sometimes(&self) {
         static SWEPT: AtomicU64 = AtomicU64::new(0);
         let own = u64::from(sys::process());

@@ -15,7 +15,7 @@ pub struct Status {
     pub overrun: bool,
     /// True if the stream is being flushed.
     pub flushing: bool,
-    /// Number of the first flush error since the last status call; 0 if there was none.
+    /// Error number of the first failed flush since the last status call; 0 if none failed.
     pub flush_error: i32,
     /// True if, since the last status call, events of the stream were not written to the log or
     /// were overwritten there.

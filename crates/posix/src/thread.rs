@@ -43,7 +43,7 @@ pub(crate) struct Depth {
     slots: [Slot; SLOTS],
 }
 
-/// The write position in the stream of one slot.
+/// The write position in the stream that is attached in one slot.
 struct Slot {
     /// Key of the attached stream; 0 if there is none.
     key: Cell<u64>,
@@ -157,10 +157,10 @@ impl ThreadState {
     /// Checks which threads use attached streams. Before and after this call, execute a memory
     /// barrier in all threads.
     ///
-    /// Returns the number of a check: no thread uses a stream that was detached before that check
-    /// began. `number` is the number of this check; the numbers increase. `depth` is the caller's
-    /// depth: the caller itself uses no detached stream, but a record that the caller interrupted
-    /// may use one.
+    /// Returns the number of a check. No thread uses a stream any more that was detached before the
+    /// check with that number began. Returns 0 if no such check is known. `number` is the number of
+    /// the present check, and increases from check to check. `depth` is the caller's depth: the
+    /// caller itself uses no detached stream, but a record that the caller interrupted may use one.
     pub(crate) fn all_idle_since(&self, number: u64, depth: usize) -> u64 {
         let idle = THREADS.all_idle_since(number, (depth == 0).then_some(self));
         if WITHOUT_DEPTH.load(SeqCst) == 0 { idle } else { 0 }

@@ -25,7 +25,7 @@ pub(crate) fn next(names: &impl TypeNames, listed: &mut usize) -> Option<u32> {
         at if at < fixed => at as u32 + 1,
         at if at == fixed => UNNAMED,
         at => {
-            // After the system types and the type without a name, the user's types follow.
+            // The user's types follow the system types and the type without a name.
             let index = at - fixed - 1;
             (index < names.count()).then_some(FIRST_USER + index as u32)?
         }

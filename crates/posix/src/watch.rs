@@ -21,7 +21,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches the processes of a stream, unless this process is the only one.
+    /// Watches the processes of a stream. Starts no thread if this process is the first living
+    /// process of the stream.
     pub(crate) fn start(stream: &Arc<Stream>) -> Self {
         let nothing = Self { stop: None, thread: None };
         // While this process itself is traced and alive, the stream cannot become abandoned.
@@ -45,8 +46,8 @@ fn watch(stream: &Stream, stop: &OwnedFd) {
         match ended.flatten() {
             Some(true) => sys::wake(stream.wake_word()),
             Some(false) => return,
-            // Either the process is in a different PID namespace or has just ended, or the kernel
-            // does not support this call.
+            // The process is in a different PID namespace, the process has just ended, or the
+            // kernel does not support this call.
             None => thread::sleep(Duration::from_millis(100)),
         }
         if stream.is_ended() {

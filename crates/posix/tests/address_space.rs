@@ -65,8 +65,8 @@ fn streams_of_ended_controllers_are_unmapped() {
         };
         let mut grown = grown_after(60);
         // A thread that the system interrupts in the middle of an event delays the unmapping of all
-        // streams until later checks. If streams remained mapped for ever, more controllers would
-        // only increase the size.
+        // streams until later checks. So the test tries again with more controllers: if streams
+        // were never unmapped, the size would only grow.
         for _ in 0..10 {
             if grown >= 60 * STREAM_BYTES {
                 grown = grown_after(20);

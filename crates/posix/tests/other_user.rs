@@ -1,6 +1,6 @@
 //! Traces a process of another user, which only root can do. The test runs in a separate process,
-//! because a fault would end it by SIGBUS, and because the library reads the directory of streams
-//! from the environment once per process.
+//! because a fault would end the process with SIGBUS, and because the library reads the directory
+//! of streams from the environment once per process.
 
 use std::env;
 use std::fs::{self, File};

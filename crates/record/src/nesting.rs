@@ -1,10 +1,10 @@
 //! Nested recording in one thread: a signal handler can record an event while it interrupts the
 //! recording of another event.
 //!
-//! While a thread stores a record, its count of depths in use is incremented. A handler that
+//! While a thread stores a record, its count of depths in use is one higher. A handler that
 //! interrupts the thread at this time records at the next depth, with its own state, and the
-//! interrupted record remains untouched. So two records never use the same state, and storing
-//! needs no locked instructions.
+//! interrupted record remains untouched. So two records never use the same state, and storing needs
+//! no locked instructions.
 //!
 //! A handler can leave by a jump (`longjmp`). In that case the interrupted record never ends, and
 //! its depth remains in use. When all depths are in use, the next record compares stack addresses.

@@ -1,8 +1,8 @@
 //! 64-bit timestamps from a clock that may have fewer bits.
 //!
 //! Dialects with wide timestamps store unwrapped values, and only the code that reads the clock
-//! knows its width. If a timestamp is less than the previous timestamp, the recorder assumes that
-//! the clock wrapped once. We adopted this rule from AIX's 4-byte timestamps.
+//! knows how many bits the clock has. If a timestamp is less than the previous timestamp, the
+//! recorder assumes that the clock wrapped once. We adopted this rule from AIX's 4-byte timestamps.
 
 use crate::clock::Clock;
 

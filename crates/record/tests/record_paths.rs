@@ -55,13 +55,13 @@ fn confined<S>(make: impl FnOnce() -> S, work: impl FnOnce(&mut S)) -> Result<u6
     }
 }
 
-/// From here on, every system call except `exit` kills the process with SIGSYS.
+/// From here on, every system call except `exit_group` kills the process with SIGSYS.
 fn confine() {
     let step =
         |code: u32, jump: u8, k: u32| libc::sock_filter { code: code as u16, jt: jump, jf: 0, k };
     let end = libc::SYS_exit_group as u32;
     let mut filter = [
-        // The filter sees the number of the call as its first word.
+        // The first word that the filter sees is the number of the system call.
         step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
         step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, end),
         step(libc::BPF_RET | libc::BPF_K, 0, libc::SECCOMP_RET_KILL_PROCESS),

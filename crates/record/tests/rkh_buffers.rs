@@ -8,7 +8,7 @@ use tracewell_wire::rkh::{ESCAPE, FLAG};
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// A frame of this many bytes. If the flag is false, the frame is aborted.
+    /// A frame of these bytes. If the flag is false, the frame is aborted.
     Frame(Vec<u8>, bool),
     Get,
     Block(usize),

@@ -53,8 +53,8 @@ fn files(folder: &Path) -> Vec<String> {
 }
 
 /// This is not a test of its own: it is the work of a child process. Waits for a byte, creates the
-/// stream, records two events, and reports the result by one byte. Then waits until it is killed or
-/// its input ends.
+/// stream, records two events, and reports the result with one byte. Then waits until it is killed
+/// or its input ends.
 #[test]
 fn rotating_child() {
     let Some(path) = std::env::var_os(VARIABLE).map(PathBuf::from) else { return };

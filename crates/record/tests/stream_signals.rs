@@ -1,4 +1,5 @@
-//! Tests recording threads that are interrupted by recording signal handlers, while readers read.
+//! Tests threads that are interrupted by signal handlers while they record. The handlers record as
+//! well, and readers read at the same time.
 //!
 //! This file uses unsafe code to install signal handlers.
 #![allow(unsafe_code)]

@@ -231,7 +231,7 @@ fn the_clock_is_not_read_for_events_that_are_not_recorded() {
     assert_eq!(reads.get(), 2);
 }
 
-/// A clock that also stores what notifications save.
+/// A clock that also holds the values that the notification functions store.
 #[derive(Default)]
 struct Diary {
     ticks: u64,

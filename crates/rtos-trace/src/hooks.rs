@@ -1,8 +1,8 @@
 //! The hooks that an executor calls, for each type that records them.
 
-/// Implements [`rtos_trace::RtosTrace`] for a type. The module has a function `with` that calls a
-/// closure with the [`State`](crate::state::State), and the type has a function `define`. The two
-/// closures start and stop the recording.
+/// Implements [`rtos_trace::RtosTrace`] for a type. The module that uses this macro must have a
+/// function `with`, which calls a closure with the [`State`](crate::state::State), and the type
+/// must have a function `define`. The closures `start` and `stop` start and stop the recording.
 macro_rules! hooks {
     (
         $type:ident,

@@ -49,7 +49,8 @@ struct Running {
     runs_again: bool,
 }
 
-/// A recording of at most `CORES` cores, with the state that the arguments of hooks do not contain.
+/// A recording of at most `CORES` cores, with the state that the hooks need in addition to their
+/// arguments.
 #[derive(Debug)]
 pub(crate) struct State<R, const CORES: usize> {
     pub(crate) recording: R,

@@ -9,7 +9,7 @@ use tracewell_wire::target::DefinitionKind;
 use crate::hooks::hooks;
 use crate::state::State;
 
-/// The core of all events.
+/// Number of the core that records all events.
 const CORE: u8 = 0;
 
 type TargetState = State<Recorder<'static, fn() -> u32>, 1>;

@@ -9,6 +9,7 @@ import { objectText } from "./objects.js";
 import { selectedSpan } from "./overlays.js";
 import { counted } from "./rows.js";
 import { rankText, shares } from "./shares.js";
+import { requestOf } from "./waits.js";
 import { keyName, wholeRow } from "./whole.js";
 
 /** Maximum number of rows in a table; the others are added up in one row. */
@@ -215,12 +216,13 @@ export class Details {
 
     /** Returns the request with which a wait began, if the trace shows it. @param {any} span */
     asked({ row, from, to, isBlocked }) {
-        if (!isBlocked) return [];
         const { model } = this;
-        const { wait, intervals } = model;
-        const isWhole = (/** @type {number} */ i) => wait.from[i] <= from && model.ended(wait, i) >= to;
-        const found = intervals.waitsOf.get(row.context)?.find(from, to, isWhole) ?? -1;
-        return found < 0 ? [] : [/** @type {[string, Content]} */ (["request", [this.numbered(wait.fromSeq[found])]])];
+        const found = isBlocked ? requestOf(model, row.context, from, to) : -1;
+        if (found < 0) return [];
+        const { wait } = model;
+        // Figures of mutexes count a wait from its request, and states from the suspension.
+        const whole = wait.from[found] < from ? [`, ${model.span(wait.from[found], to)} from the request to the end`] : [];
+        return [/** @type {[string, Content]} */ (["request", [this.numbered(wait.fromSeq[found]), ...whole]])];
     }
 
     /** Returns the event that made a context ready, in or after a span. @param {any} span */

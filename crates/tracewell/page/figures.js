@@ -5,12 +5,24 @@ import { culprits, longest, occupants } from "./causes.js";
 import { lowerBound } from "./bounds.js";
 import { longestWait } from "./locks.js";
 import { BLOCKED, RUNNING, STATES } from "./model.js";
+import { isOpen, longestWaits, requestOf } from "./waits.js";
 
 /** A cell: its text, the value by which a column is sorted, and a function that shows its place. */
 /** @typedef {{ text: string, value: number | string, go?: () => void }} Cell */
-/** A table. `section` is the title of its file if the page shows several. */
-/** @typedef {{ name: string, columns: string[], rows: Cell[][], section?: string }} Table */
+/**
+ * A table. `section` is the title of its file if the page shows several. `isPart` is true for a table of a time. `notes` explain columns.
+ * @typedef {{ name: string, columns: string[], rows: Cell[][], section?: string, isPart?: boolean, notes?: Record<string, string> }} Table
+ */
 /** The figures of a file as `analyze` prints them. @typedef {{ file: number, json: any }} FileFigures */
+
+/** Columns with the longest wait, by the moment from which it is counted. */
+const [SUSPENDED, REQUESTED] = ["longest wait from suspension", "longest wait from request"];
+
+/** What columns mean. @type {Record<string, string>} */
+const NOTES = Object.fromEntries([
+    ...["from suspension", SUSPENDED].map((name) => [name, "from the moment at which the context lost the core, to the end of the wait"]),
+    ...["from request", "wait from request", REQUESTED].map((name) => [name, "from the call that asked for the object, to the end of the wait; the context was suspended a little later"]),
+]);
 
 /** @param {string | number | null | undefined} value @returns {Cell} */
 function cell(value) {
@@ -85,7 +97,9 @@ export class Figures {
     tablesOf(figures) {
         const { file } = figures;
         // Keep all columns of inversions: a check for empty columns would compute all of their cells.
-        const own = [withoutEmpty(this.threads(figures)), withoutEmpty(this.locks(figures)), this.inversions(file), withoutEmpty(this.misses(file))];
+        const { length } = this.model;
+        const own = [withoutEmpty(this.threads(figures)), withoutEmpty(this.locks(figures)), withoutEmpty(this.waits(file, 0, length)),
+            this.inversions(file, 0, length), withoutEmpty(this.misses(file, 0, length))];
         const section = this.model.files[file]?.title;
         return [...own, ...this.others(figures)].filter((table) => table.rows.length > 0).map((table) => ({ ...table, section }));
     }
@@ -128,7 +142,7 @@ export class Figures {
                 cell(task.dispatches), cell(model.contexts[context]?.priority), cell(task.events),
             ];
         });
-        return { name: "Threads", rows: sortedBy(rows, 1), columns: ["name", "CPU time", "%", "longest run", "longest wait",
+        return { name: "Threads", notes: NOTES, rows: sortedBy(rows, 1), columns: ["name", "CPU time", "%", "longest run", SUSPENDED,
             "worst response", "missed", "preempted", "dispatches", "priority", "events"] };
     }
 
@@ -158,7 +172,7 @@ export class Figures {
                 cell(lock.requests), cell(lock.blocks), cell(lock.hold?.count),
             ];
         });
-        return { name: "Mutexes and semaphores", rows, columns: ["name", "kind", "longest wait", "longest hold", "worst inversion",
+        return { name: "Mutexes and semaphores", notes: NOTES, rows, columns: ["name", "kind", REQUESTED, "longest hold", "worst inversion",
             "inversions", "unbounded", "requests", "blocks", "times held"] };
     }
 
@@ -194,11 +208,35 @@ export class Figures {
         return i === undefined ? cell(null) : this.length(this.model.inversion.ticks[i], () => this.places.inversion(i));
     }
 
-    /** @param {number} file @returns {Table} */
-    inversions(file) {
+    /** Returns the longest waits that overlap a time. @type {(file: number, from: number, to: number) => Table} */
+    waits(file, from, to) {
+        const { model } = this;
+        const rows = longestWaits(model, file, from, to).map((wait) => {
+            const { row, span, ticks } = wait;
+            const [begin, end] = [row.spans.from(span), row.spans.to(span)];
+            const { what, object, code, holder } = model.reasons[row.spans.value[span]];
+            const go = () => this.places.span(row.index, span);
+            const length = this.length(ticks, go);
+            const asked = lazy(() => {
+                const request = requestOf(model, row.context, begin, end);
+                return request < 0 ? cell(null) : this.length(end - model.wait.from[request]);
+            });
+            return [
+                { ...cell(model.name(row.context)), go }, cell(what ?? code ?? "unknown"), cell(object),
+                isOpen(wait) ? { ...length, text: `${length.text}, not ended` } : length, asked,
+                cell(holder > 0 ? model.name(holder - 1) : null), { text: model.time(model.exact(begin)), value: begin, go },
+            ];
+        });
+        return { name: "Longest waits", notes: NOTES, rows,
+            columns: ["context", "reason", "object", "from suspension", "from request", "held by", "begins"] };
+    }
+
+    /** Returns the inversions that overlap a time. @type {(file: number, first: number, last: number) => Table} */
+    inversions(file, first, last) {
         const { model } = this;
         const { inversion, locks } = model;
-        const own = [...inversion.from.keys()].filter((i) => model.fileOf(inversion.context[i]) === file);
+        const own = [...inversion.from.keys()].filter((i) =>
+            model.fileOf(inversion.context[i]) === file && inversion.until[i] >= first && inversion.from[i] <= last);
         const rows = own.map((i) => {
             const [from, until] = [inversion.from[i], inversion.until[i]];
             const go = () => this.places.inversion(i);
@@ -220,15 +258,16 @@ export class Figures {
                 { text: model.time(model.exact(from)), value: from, go },
             ];
         });
-        return { name: "Priority inversions", rows: sortedBy(rows, 4),
-            columns: ["waiting", "for", "held by", "less urgent that ran", "inverted", "whole wait", "begins"] };
+        return { name: "Priority inversions", notes: NOTES, rows: sortedBy(rows, 4),
+            columns: ["waiting", "for", "held by", "less urgent that ran", "inverted", "wait from request", "begins"] };
     }
 
-    /** @param {number} file @returns {Table} */
-    misses(file) {
+    /** Returns the deadlines that were missed in a time. @type {(file: number, first: number, last: number) => Table} */
+    misses(file, first, last) {
         const { model } = this;
         const { job } = model;
-        const own = [...model.intervals.misses.indices].filter((i) => model.fileOf(job.context[i]) === file);
+        const own = [...model.intervals.misses.indices].filter((i) =>
+            model.fileOf(job.context[i]) === file && job.missed[i] >= first && job.missed[i] <= last);
         const rows = own.map((i) => {
             const go = () => this.places.job(i);
             return [
@@ -290,7 +329,7 @@ export class Figures {
     }
 
     /**
-     * Returns the tables of a time: the time of each context by state, and the numbers of events.
+     * Returns the tables of a time: the time of each context by state, the longest waits, the findings, and the numbers of events.
      * @type {(from: number, to: number) => Table[]}
      */
     range(from, to) {
@@ -315,10 +354,15 @@ export class Figures {
         ]);
         const used = STATES.map((_, i) => i).filter((i) => rows.some((row) => row[i + 1].text !== ""));
         const states = rows.map((row) => [row[0], ...used.map((i) => row[i + 1])]);
+        const files = model.files.length > 0 ? model.files : [{}];
+        const findings = files.flatMap((/** @type {any} */ { title }, /** @type {number} */ file) =>
+            [withoutEmpty(this.waits(file, from, to)), this.inversions(file, from, to), withoutEmpty(this.misses(file, from, to))]
+                .map((table) => ({ ...table, name: title === undefined ? table.name : `${table.name} of ${title}` })));
         return [
             { name: "Time by state", columns: ["thread", ...used.map((i) => STATES[i])], rows: sortedBy(states, used.indexOf(RUNNING) + 1) },
+            ...findings,
             { name: "Events by kind", columns: ["event", "number", "first", "last"], rows: sortedBy(events, 1) },
-        ].filter((table) => table.rows.length > 0);
+        ].filter((table) => table.rows.length > 0).map((table) => ({ ...table, isPart: true }));
     }
 }
 

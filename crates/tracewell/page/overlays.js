@@ -5,7 +5,6 @@ import { waitOf } from "./causes.js";
 import { BLOCKED } from "./model.js";
 import { grid, hatch, sequenceGrid, widthOf } from "./paint.js";
 import { PILL, pillWidth, sharedLabels } from "./pills.js";
-import { rectangles } from "./rectangles.js";
 import { PROPORTIONAL } from "./scale.js";
 import { grouped } from "./time.js";
 
@@ -111,10 +110,12 @@ export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) 
     // Overlapping bands would be darker, so bands that touch each other are drawn as one.
     let [start, end] = [left, left];
     const drawn = () => {
+        if (end <= start) return;
         ink.fillStyle = colours.alarmBand;
-        if (end > start) ink.fillRect(start, top - above, end - start, bottom - top + above);
+        ink.fillRect(start, top - above, end - start, bottom - top + above);
+        ink.fillStyle = colours.alarm;
+        ink.fillRect(start, top - 3, end - start, 3);
     };
-    const heads = rectangles(ink, { left, top: top - 3, width, height: 3 }, within.count(view.from, view.to));
     within.visit(view.from, view.to, view.span / width, (i, begin, until, count) => {
         const from = Math.max(x(begin), left);
         const to = Math.min(x(until), left + width);
@@ -122,12 +123,10 @@ export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) 
             drawn();
             start = from;
         }
-        end = Math.max(end, to, from + 2);
-        heads.add(from, top - 3, Math.max(to - from, 3), 3, colours.alarm);
+        end = Math.max(end, to, from + 3);
         places.push({ x: from, item: { worst: i, count, isAll: count === 1 } });
     });
     drawn();
-    heads.end();
     const worse = (/** @type {number} */ a, /** @type {number} */ b) => (inversion.ticks[b] > inversion.ticks[a] ? b : a);
     addLabels(frame, places, { y, colour: colours.alarm },
         (a, b) => ({ worst: worse(a.worst, b.worst), count: a.count + b.count, isAll: a.isAll && b.isAll }),

@@ -4,7 +4,7 @@ import { lowerBound } from "./bounds.js";
 import { INTERRUPT, TASK } from "./model.js";
 import { FONT, prepared, sizeOf } from "./paint.js";
 import { LEFT } from "./names.js";
-import { rectangles } from "./rectangles.js";
+import { Sheet } from "./rectangles.js";
 
 /** Width of a bar in pixels. */
 const BAR = 4;
@@ -24,6 +24,9 @@ export class Overview {
         this.found = [];
         /** @type {{ key: string, bars: { colour: string, share: number }[][] } | null} */
         this.cache = null;
+        /** The bars, and the marks of findings, as they were drawn last. They change less often than the view. */
+        this.bars = new Layer();
+        this.findings = new Layer();
         /** @type {import("./model.js").Model | null} the whole trace, if the model contains only a part of it */
         this.whole = null;
         this.size = sizeOf(canvas);
@@ -54,7 +57,7 @@ export class Overview {
     }
 
     /** Returns the shares of each bar, by colour. @param {number} count */
-    bars(count) {
+    sharesOf(count) {
         const { contexts, theme } = this.timeline;
         const { model } = this;
         const key = `${count} ${theme.isDark}`;
@@ -130,26 +133,42 @@ export class Overview {
         ink.fillText(model.showsStates ? "load of the cores" : "number of events", 12, height / 2 + 2);
         const x = (/** @type {number} */ time) => LEFT + ((time + view.margin) / (view.length + 2 * view.margin)) * room;
         const [start, all] = [x(0), x(model.length) - x(0)];
-        const bars = this.bars(Math.max(1, Math.floor(all / BAR)));
+        const bars = this.sharesOf(Math.max(1, Math.floor(all / BAR)));
         const [shownFrom, shownTo] = [x(view.from), x(view.to)];
-        const foot = height - 8;
-        for (const alpha of [colours.faint, 1]) {
-            const rects = rectangles(ink, { left: start, top: foot - TALL, width: all, height: TALL });
+        const drawBars = (/** @type {CanvasRenderingContext2D} */ target, /** @type {(left: number) => boolean} */ accepts) => {
+            const width = all / bars.length;
             bars.forEach((bar, index) => {
-                const left = start + (index * all) / bars.length;
-                const isShown = left + BAR > shownFrom && left < shownTo;
-                if (isShown !== (alpha === 1)) return;
-                let bottom = foot;
-                for (const { colour, share } of bar) {
-                    rects.add(left, bottom - share * TALL, all / bars.length, share * TALL, colour);
+                // Bars at whole pixels have no seams.
+                const [left, right] = [Math.round(start + index * width), Math.round(start + (index + 1) * width)];
+                let bottom = height - 8;
+                for (const { colour, share } of accepts(left) ? bar : []) {
+                    const [foot, top] = [Math.round(bottom), Math.round(bottom - share * TALL)];
+                    target.fillStyle = colour;
+                    target.fillRect(left, top, right - left, foot - top);
                     bottom -= share * TALL;
                 }
             });
-            ink.globalAlpha = alpha;
-            rects.end();
+        };
+        const isFile = new Sheet(ink).isFile;
+        if (isFile) {
+            const isShown = (/** @type {number} */ left) => left + BAR > shownFrom && left < shownTo;
+            ink.globalAlpha = colours.faint;
+            drawBars(ink, (left) => !isShown(left));
+            ink.globalAlpha = 1;
+            drawBars(ink, isShown);
+            this.drawFindings(ink, x, height);
+        } else {
+            const size = { width, height };
+            const key = [bars, colours, view.length];
+            const image = this.bars.drawn(key, size, (target) => drawBars(target, () => true));
+            const [from, to] = [Math.max(Math.round(shownFrom), 0), Math.min(Math.round(shownTo), width)];
+            ink.globalAlpha = colours.faint;
+            paste(ink, image, 0, from, height);
+            paste(ink, image, to, width, height);
+            ink.globalAlpha = 1;
+            paste(ink, image, from, to, height);
+            paste(ink, this.findings.drawn([...key, this.found], size, (target) => this.drawFindings(target, x, height)), 0, width, height);
         }
-        ink.globalAlpha = 1;
-        this.drawFindings(ink, x, height);
         ink.strokeStyle = colours.select;
         ink.lineWidth = 1.5;
         // A border at the edge of the canvas would be cut.
@@ -179,4 +198,39 @@ export class Overview {
             i = Math.max(lowerBound(this.found, this.found[i] + least, i), i + 1);
         }
     }
+}
+
+/** A picture that is drawn again only if it changes. */
+class Layer {
+    constructor() {
+        this.canvas = document.createElement("canvas");
+        /** What the picture shows, and its size. @type {unknown[]} */
+        this.key = [];
+    }
+
+    /**
+     * Returns the picture, which `paint` draws if it has changed.
+     * @param {unknown[]} about what the picture shows
+     * @param {{ width: number, height: number }} size
+     * @param {(ink: CanvasRenderingContext2D) => void} paint
+     */
+    drawn(about, { width, height }, paint) {
+        const ratio = devicePixelRatio || 1;
+        const key = [...about, width, height, ratio];
+        if (key.length === this.key.length && key.every((value, i) => value === this.key[i])) return this.canvas;
+        this.key = key;
+        // This also clears the canvas.
+        this.canvas.width = Math.round(width * ratio);
+        this.canvas.height = Math.round(height * ratio);
+        const ink = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
+        ink.scale(ratio, ratio);
+        paint(ink);
+        return this.canvas;
+    }
+}
+
+/** Draws the part of a picture between two columns. @type {(ink: CanvasRenderingContext2D, image: HTMLCanvasElement, from: number, to: number, height: number) => void} */
+function paste(ink, image, from, to, height) {
+    const ratio = devicePixelRatio || 1;
+    if (to > from) ink.drawImage(image, from * ratio, 0, (to - from) * ratio, height * ratio, from, 0, to - from, height);
 }

@@ -14,6 +14,7 @@ import { Notice } from "./notice.js";
 import { Offsets } from "./offsets.js";
 import { AXIS } from "./overlays.js";
 import { Overview } from "./overview.js";
+import { Pace, REST } from "./pace.js";
 import { sizeOf } from "./paint.js";
 import { Places } from "./places.js";
 import { contextOrder, counted } from "./rows.js";
@@ -139,6 +140,25 @@ export function show(content, store, load, several = null) {
     let coloured = null;
     let written = "";
     let isDrawn = false;
+    const pace = new Pace();
+    /** The end of a movement, after which the texts follow. */
+    let settling = 0;
+    /** Updates lists, tables and the address. */
+    const follow = () => {
+        details.draw();
+        figures.draw();
+        histograms.draw();
+        search.show();
+        announce(timeline);
+        notice.draw();
+        named("back").toggleAttribute("disabled", view.past.length === 0);
+        named("forward").toggleAttribute("disabled", view.future.length === 0);
+        const address = view.address((offset) => model.exact(offset));
+        if (address !== written && isDrawn) history.replaceState(null, "", `#${address}`);
+        written = address;
+        isDrawn = true;
+        named("sequence").setAttribute("aria-pressed", String(view.isSequence));
+    };
     const draw = () => {
         const begun = performance.now();
         move();
@@ -147,23 +167,16 @@ export function show(content, store, load, several = null) {
         // Reading a size after a change of the page would make the browser compute the layout once more.
         timeline.size = sizeOf(canvas);
         overview.size = sizeOf(overview.canvas);
+        clearTimeout(settling);
+        const isMoving = pace.isMoving(view, [view.selection, view.range, view.cursor, view.tab, view.length], begun);
+        if (isMoving) settling = setTimeout(plan, REST);
+        // The list scrolls, for which the browser needs the layout: it is still known before other changes of the page.
+        else if (view.tab === "events") list.follow();
         timeline.draw();
         overview.draw();
-        details.draw();
-        if (view.tab === "events") list.follow();
-        figures.draw();
-        histograms.draw();
-        search.show();
-        announce(timeline);
-        notice.draw();
+        if (!isMoving) follow();
         detail.check(model);
-        named("back").toggleAttribute("disabled", view.past.length === 0);
-        named("forward").toggleAttribute("disabled", view.future.length === 0);
-        const address = view.address((offset) => model.exact(offset));
-        if (address !== written && isDrawn) history.replaceState(null, "", `#${address}`);
-        written = address;
-        isDrawn = true;
-        named("sequence").setAttribute("aria-pressed", String(view.isSequence));
+        if (!isMoving) pace.cost = performance.now() - begun;
         document.documentElement.dataset.lanes = String(timeline.visible(timeline.size.height).length);
         document.documentElement.dataset.frame = (performance.now() - begun).toFixed(2);
         document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);

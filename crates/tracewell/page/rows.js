@@ -1,5 +1,5 @@
-// The lanes of the timeline from top to bottom: groups, cores, interrupts, contexts, locks. If the page
-// shows several files, the lanes of each file follow a lane with its name.
+// The lanes of the timeline from top to bottom: groups, cores, interrupts, contexts, locks. If the
+// page shows several files, a lane with the name of each file precedes the lanes of that file.
 
 import { INTERRUPT } from "./model.js";
 

@@ -9,9 +9,14 @@ const MAX_ROWS = 500;
 /** Delay in milliseconds of an update of the panel after the visible time has changed. */
 const DELAY = 120;
 
-/** Returns the key of a table, which is unique among the tables of all files. @param {import("./figures.js").Table} table */
-function tableKey({ section, name }) {
-    return section === undefined ? name : `${section}\n${name}`;
+/** Returns the key of a table, which is unique among the tables of all files and times. @param {import("./figures.js").Table} table */
+function tableKey({ section, name, isPart }) {
+    return isPart ? `\n${name}` : section === undefined ? name : `${section}\n${name}`;
+}
+
+/** Returns the table about the same thing among others, or the first one. @type {(table: import("./figures.js").Table | undefined, others: import("./figures.js").Table[]) => import("./figures.js").Table | undefined} */
+function counterpart(table, others) {
+    return others.find(({ name }) => name === table?.name) ?? others[0];
 }
 
 export class FigurePanel {
@@ -24,6 +29,9 @@ export class FigurePanel {
         this.figures = figures;
         this.view = figures.places.view;
         this.chosen = "";
+        /** The table of the whole trace that was shown before the panel changed to the selected range, and whether a range is selected. */
+        this.before = "";
+        this.isRange = false;
         /** @type {Map<string, { column: number, isDescending: boolean }>} by table */
         this.orders = new Map();
         this.shown = "";
@@ -62,19 +70,63 @@ export class FigurePanel {
         const part = figures.range(...this.time);
         const title = view.measured ? "Selected range" : "Shown time";
         const all = [...whole, ...part];
-        const table = all.find((each) => tableKey(each) === this.chosen) ?? all[0];
+        const find = (/** @type {string} */ key) => all.find((each) => tableKey(each) === key);
+        let table = find(this.chosen) ?? all[0];
+        // Somebody who selects a range wants its figures, and those of the whole trace again when it is no longer selected.
+        const isRange = view.measured !== null;
+        if (isRange && !this.isRange && !table?.isPart) {
+            this.before = table ? tableKey(table) : "";
+            table = counterpart(table, part) ?? table;
+        } else if (!isRange && this.isRange && this.before !== "") {
+            table = find(this.before) ?? table;
+            this.before = "";
+        }
+        this.isRange = isRange;
+        this.chosen = table ? tableKey(table) : "";
         const names = (/** @type {import("./figures.js").Table[]} */ tables) => tables.map((each) => this.entry(each, each === table));
         const sections = [...new Set(whole.map(({ section }) => section))];
         const parts = sections.flatMap((section) => [element("h2", [section ?? "Whole trace"]), ...names(whole.filter((each) => each.section === section))]);
         const list = element("nav", [...parts, element("h2", [title]), ...names(part)]);
         list.setAttribute("aria-label", "Tables");
-        const content = element("div", table ? this.table(table) : ["The trace has no figures."], "table");
+        const content = element("div", table ? [this.scope(table, table.isPart ? whole : part), ...this.table(table)] : ["The trace has no figures."], "table");
         content.tabIndex = 0;
         content.setAttribute("role", "region");
         content.setAttribute("aria-label", table?.name ?? "Figures");
         const scroll = this.panel.querySelector("nav")?.scrollTop ?? 0;
         this.panel.replaceChildren(list, content);
         list.scrollTop = scroll;
+        const more = content.querySelector(".more");
+        if (more) more.toggleAttribute("hidden", content.scrollWidth <= content.clientWidth + 1);
+    }
+
+    /**
+     * Returns a line that says for what time a table is, with a button that shows the other time.
+     * @type {(table: import("./figures.js").Table, others: import("./figures.js").Table[]) => HTMLElement}
+     */
+    scope(table, others) {
+        const { figures: { model }, view } = this;
+        const [from, to] = this.time.map((time) => model.time(model.exact(time)));
+        const part = `${view.measured ? "selected range" : "shown time"} ${from} to ${to}`;
+        const text = table.isPart ? part : `${table.section ?? "whole trace"}, ${model.span(0, model.length)}`;
+        const node = element("p", [element("b", [text])], "scope");
+        const other = counterpart(table, others);
+        if (other && (table.isPart || view.measured)) {
+            const button = element("button", [table.isPart ? "show whole trace" : `show ${part}`]);
+            button.addEventListener("click", () => {
+                this.chosen = tableKey(other);
+                this.before = "";
+                this.fill();
+                /** @type {HTMLElement | null} */ (this.panel.querySelector(".scope button"))?.focus();
+            });
+            node.append(button);
+        }
+        const more = element("button", ["more columns →"], "more");
+        more.addEventListener("click", () => {
+            const area = more.closest(".table");
+            area?.scrollBy({ left: area.clientWidth / 2 });
+        });
+        node.append(more);
+        return node;
     }
 
     /** @type {(table: import("./figures.js").Table, isChosen: boolean) => HTMLElement} */
@@ -102,6 +154,7 @@ export class FigurePanel {
             const node = this.heading(name, title, column);
             // A heading is aligned with its column: text at the left, numbers at the right.
             node.className = typeof rows[0]?.[column].value === "string" ? "text" : "";
+            node.title = table.notes?.[title] ?? "";
             return node;
         });
         const lines = shown.slice(0, MAX_ROWS).map((row) => element("tr", row.map((each) => this.cell(each))));

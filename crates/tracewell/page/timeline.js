@@ -2,10 +2,12 @@
 
 import { AXIS, drawArrows, drawAxis, drawCursor, drawGaps, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
 import { lowerBound } from "./bounds.js";
+import { sparse } from "./dense.js";
 import { LEFT, NAME, drawBand, drawName } from "./names.js";
 import { FONT, prepared, sizeOf } from "./paint.js";
 import { drawPills, pillAt } from "./pills.js";
 import { Pointer } from "./pointer.js";
+import { Sheet } from "./rectangles.js";
 import { isHead, laneName, lanes, ordered, placed, reordered } from "./rows.js";
 import { drawLane } from "./spans.js";
 import { rowIn } from "./view.js";
@@ -82,6 +84,12 @@ export class Timeline {
         };
     }
 
+    /** Returns the times at which the pixels begin, and the one at which the last ends. */
+    get times() {
+        const { time } = this.ways;
+        return Float64Array.from({ length: this.width + 1 }, (_, column) => time(LEFT + column));
+    }
+
     /** @param {import("./rows.js").Lane} lane */
     top(lane) {
         return AXIS + lane.y - this.scroll;
@@ -106,7 +114,10 @@ export class Timeline {
         ink.fillStyle = colours.ground;
         ink.fillRect(0, 0, width, height);
         /** @type {import("./spans.js").Frame} */
-        const frame = { ink, model, view, colours, contexts, left: LEFT, width: this.width, pills: [], actions: this.actions, ...this.ways };
+        const frame = {
+            ink, model, view, colours, contexts, left: LEFT, width: this.width, pills: [], actions: this.actions, ...this.ways, times: this.times,
+            sheet: new Sheet(ink), sparse: sparse(this.visible(height), view),
+        };
         const bottom = Math.min(height, AXIS + this.content - this.scroll);
         ink.save();
         ink.beginPath();
@@ -127,6 +138,7 @@ export class Timeline {
         ink.rect(LEFT, AXIS, width - LEFT, height - AXIS);
         ink.clip();
         for (const lane of this.visible(height)) drawLane(frame, lane, this.top(lane));
+        frame.sheet.end();
         drawArrows(frame, this.shown, (lane) => this.top(lane));
         ink.restore();
         ink.save();

@@ -48,7 +48,10 @@ function lockFacts(details, row) {
         const waiter = places.rowOf(context);
         const span = waiter ? longest(waiter, from, to, (state) => state === BLOCKED) : -1;
         const shown = span >= 0 ? spanLink(details, waiter, span) : details.link(model.span(from, to), () => places.zoom(from, to));
-        facts.push(["longest wait", [shown, ` by ${model.name(context)}`]]);
+        // The context asks for the object some time before it is suspended.
+        const isLater = span >= 0 && waiter.spans.from(span) > from;
+        const how = isLater ? ` from the suspension, ${model.span(from, to)} from the request` : "";
+        facts.push(["longest wait", [shown, ` by ${model.name(context)}${how}`]]);
     }
     return facts;
 }

@@ -7,6 +7,7 @@ mod support;
 use proptest::prelude::*;
 use support::{EventLog, in_pieces, settings};
 use tracewell::analysis::scheduling::{Scheduling, Wanted};
+use tracewell::format::{self, Progress};
 use tracewell::input::{Input, InputError};
 use tracewell::model::{LossCause, Severity, Trace};
 use tracewell_wire::ByteOrder;
@@ -152,6 +153,11 @@ fn a_whole_container_is_read_without_a_word() {
         assert_eq!((trace.diagnostics.worst(), kept.losses.len()), (None, 0));
         let ticks: Vec<_> = kept.rows.iter().map(|row| (row.ticks, row.cpu)).collect();
         assert_eq!(ticks, [(0, 0), (10, 1), (20, 0), (30, 1), (40, 0), (50, 1), (60, 0)]);
+        let hook_data: Vec<_> =
+            kept.rows.iter().map(|row| trace.payload.argument(&row.payload, 0)).collect();
+        // A generic hook word of 32 bits has a length instead.
+        let expected = [Some(1), Some(2), None, Some(4), Some(5), Some(6), Some(7)];
+        assert_eq!(hook_data, expected);
     }
 }
 
@@ -240,6 +246,73 @@ fn reading_continues_after_a_damaged_frame() {
     let said = trace.diagnostics.iter().map(ToString::to_string).collect::<String>();
     assert!(said.contains("expected environment 32 or 64, found 0"), "{said}");
     assert!(said.contains(&starts[2].to_string()), "{said}");
+}
+
+/// The search for the next frame does not stop at bytes that only look like one.
+#[test]
+fn a_frame_within_a_damaged_frame_is_not_read() {
+    let inner = plain(at(Env::Bits64, 1, 115), hook64(0x0AF0, 0, 0), [0; 5]).bytes(ByteOrder::Big);
+    let data = [inner, vec![0xFF; 40]].concat();
+    let hook = HookWord64::generic(HookId(0x0A60), 6).into();
+    let frames =
+        [small().remove(0), generic(at(Env::Bits64, 1, 110), hook, 1, &data), small().remove(6)];
+    let (mut bytes, starts) = (container(ByteOrder::Big, &frames), starts(&frames));
+    bytes[starts[1] + 4] = 0;
+    let (_, kept) = read(&bytes);
+    assert_eq!(ids_of(&kept), [0xA1, 0xA7]);
+    assert_eq!(losses(&kept), [(1, None, LossCause::Damaged, starts[1] as u64)]);
+}
+
+#[test]
+fn damage_does_not_fill_the_memory() {
+    let bytes = [container(ByteOrder::Big, &small()), vec![0xFF; 3 << 19]].concat();
+    let mut decoder = format::by_name("aix").unwrap().decoder(&settings(&[])).unwrap();
+    let (mut trace, mut kept) = (decoder.trace(), EventLog::default());
+    let input = format::Input { offset: 0, bytes: &bytes, last: false };
+    let progress = decoder.decode(input, &mut trace, &mut kept).unwrap();
+    let Progress::More { consumed, .. } = progress else { panic!("{progress:?}") };
+    assert!(bytes.len() - consumed < 1 << 10, "{consumed} of {} bytes", bytes.len());
+}
+
+#[test]
+fn timestamps_of_32_bits_wrap() {
+    let ticks = [0xFFFF_FFF0, 0xFFFF_FFFC, 0xFFFF_FFF8, 0x10, 0x18];
+    let frames = ticks.map(|tick| plain(at(Env::Bits64, 0, tick), hook64(0x0A70, 7, 0), [0; 5]));
+    let (_, kept) = read(&container(ByteOrder::Big, &frames));
+    let ticks: Vec<_> = kept.rows.iter().map(|row| row.ticks).collect();
+    assert_eq!(ticks[3..], [0x20, 0x28]);
+}
+
+/// Returns the key and the name of the last event's context.
+fn last_context(frames: &[Written]) -> (u64, String) {
+    let (trace, kept) = read(&container(ByteOrder::Big, frames));
+    let context = trace.contexts.get(kept.rows.last().unwrap().context).unwrap();
+    (context.key, context.name.clone())
+}
+
+#[test]
+fn the_running_threads_of_a_limited_number_of_processors_are_known() {
+    for (cpu, known) in [(0, true), (4095, true), (4096, false)] {
+        let dispatch = hook32(0x106, HookType::Trchkg, 0);
+        let without = FrameHeader { tid: None, ..at(Env::Bits32, cpu, 20) };
+        let frames = [
+            plain(at(Env::Bits32, cpu, 10), dispatch, [55, 60, 0, 0, 0]),
+            plain(without, hook32(0x0A1, HookType::Trchk, 1), [0; 5]),
+        ];
+        let expected = if known { (55, "tid 55") } else { (u64::MAX, "unknown") };
+        assert_eq!(last_context(&frames), (expected.0, expected.1.to_owned()), "{cpu}");
+    }
+}
+
+#[test]
+fn a_new_process_runs_the_program_of_its_parent() {
+    let of = |tid, pid, tick| FrameHeader { tid: Some(tid), pid, ..at(Env::Bits32, 0, tick) };
+    let frames = [
+        generic(of(7, Some(60), 10), hook32(0x134, HookType::Trcgen, 0), 60, b"\0\0\0\0/bin/one\0"),
+        plain(of(7, Some(60), 20), hook32(0x139, HookType::Trchkg, 0), [61, 9, 0, 0, 0]),
+        plain(of(9, None, 30), hook32(0x0A1, HookType::Trchk, 1), [0; 5]),
+    ];
+    assert_eq!(last_context(&frames), (9, "one".to_owned()));
 }
 
 #[test]
@@ -395,14 +468,16 @@ fn a_damaged_file_among_several_costs_its_own_events_only() {
     assert_eq!(kept.losses.len(), 1);
     assert_eq!(kept.losses[0].offset, (a.len() + HEADER + 40) as u64);
     b[0] = b'X';
+    let parts = format!("parts={}", b.len());
+    let first = [b.as_slice(), &a].concat();
+    assert!(in_pieces("aix", &settings(&[&parts]), &first, first.len()).is_err());
     let (trace, numbers, _) = merged(&[a, b]);
     assert_eq!(numbers, [1, 2]);
     assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage));
 }
 
-/// Any valid entry, with its words and data.
-/// Threads 1 to 6 are dispatched in turn on three processors, at the first and at the last
-/// timestamp.
+/// Returns a file in which threads 1 to 6 are dispatched in turn on three processors. The
+/// timestamps are 2^33 and the largest number, alternately.
 fn longest_times() -> Vec<u8> {
     let dispatch = |number: u64| {
         let tick = if number.is_multiple_of(2) { 1 << 33 } else { u64::MAX };
@@ -424,6 +499,7 @@ fn times_whose_sum_exceeds_the_largest_number_add_up_to_it() {
     }
 }
 
+/// Any valid entry, with its words and data.
 fn any_entry() -> impl Strategy<Value = (Written, Vec<u64>, Option<Vec<u8>>)> {
     let head = (any::<u16>(), 0..1_u64 << 40, any::<Option<u64>>(), any::<Option<u64>>());
     let data = prop_oneof![

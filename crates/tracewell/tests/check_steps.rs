@@ -235,7 +235,8 @@ fn an_optional_next_step_is_left_out_if_another_event_comes_first() {
     fails("A; ...; { B; optional { next C; D }; E }", "A X B C E", Missing, None);
 }
 
-/// Otherwise, a correct trace would fail at the event that rules out an optional block.
+/// If the rest of the rule also became impossible, a correct trace would fail at the event that
+/// rules out an optional block.
 #[test]
 fn an_optional_block_that_became_impossible_leaves_the_rest_of_a_rule_possible() {
     // The next repetition can begin.
@@ -344,7 +345,8 @@ fn a_statement_that_is_decided_has_counts_and_needs_no_reason() {
     assert_eq!(result("whenever A then B", "X B"), (0, 0, 0, Some(reason)));
 }
 
-/// A misspelt name in such a statement matches nothing, so the statement would hold on any trace.
+/// A misspelt name in a condition of `never` or `ignore` matches nothing, so without a message the
+/// user would not notice the mistake.
 #[test]
 fn names_in_conditions_that_nothing_has_are_reported_for_any_name_of_events() {
     for rules in
@@ -524,8 +526,8 @@ proptest! {
         prop_assert!(!verdict(&rules, &text(&more)).passed());
     }
 
-    /// An exhaustive search finds the same result for optional, repeated and mixed steps. The
-    /// results are equal as long as no event matches two steps.
+    /// An exhaustive search finds the same result for optional steps, repeated steps, and steps in
+    /// any order. The results are equal as long as no event matches two steps.
     #[test]
     fn blocks_agree_with_a_search_through_all_readings(
         events in "[A-D]{0,8}",

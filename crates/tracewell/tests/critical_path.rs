@@ -57,8 +57,8 @@ fn time<S: Copy + PartialEq>(row: &Row<S>, part: &Part, end: u64, of: impl Fn(S)
     row.time(part.from.ticks..part.until, end, of)
 }
 
-/// Asserts that the parts are consecutive and add up to the whole, that chains connect the task
-/// with the context of the part, and that the tracks of cores agree with the parts.
+/// Asserts that the parts are consecutive and add up to the whole, that the chain of each part
+/// leads from the task to the part's context, and that the tracks of cores agree with the parts.
 fn check(place: &str, trace: &Trace, tracks: &Tracks, path: &CriticalPath) {
     let place = format!("{place}: {:?} of {:?}", path.kind, path.context);
     let whole = path.until.ticks - path.from.ticks;
@@ -215,6 +215,15 @@ fn a_wake_up_leads_to_the_context_that_woke() {
     let interrupt = Activity::Interrupt(Some(15));
     assert_eq!(found, [(feed, Activity::Runs), (feed, interrupt), (feed, Activity::Runs)]);
     assert_eq!(path.parts[0].chain[0].woken.map(|woken| woken.seq), Some(1753));
+    let woken: Vec<_> = explanations(&trace, &tracks)
+        .iter()
+        .flat_map(|path| &path.parts)
+        .filter_map(|part| match part.activity {
+            Activity::WokenByInterrupt(number) => Some(number),
+            _ => None,
+        })
+        .collect();
+    assert!(woken.len() > 10 && woken.iter().all(|number| *number == Some(15)), "{woken:?}");
 }
 
 #[test]
@@ -224,7 +233,7 @@ fn a_question_without_an_answer_has_a_reason() {
         explain(&trace, &scheduling, &question.parse().unwrap(), ALL).unwrap_err().to_string()
     };
     assert_eq!(ask("worst:contrl"), "no task 'contrl'; did you mean 'control'?");
-    assert_eq!(ask("0"), "no completed job and no completed wait contains it");
+    assert_eq!(ask("0"), "no completed job or wait contains this event or time");
     // There is no answer if the clock's rate is unknown, or if the trace ends before the time.
     let unknown = "the trace does not reach this time, or the rate of its clock is unknown";
     assert_eq!((ask("5ms").as_str(), ask("tick:5876191").as_str()), (unknown, unknown));
@@ -237,6 +246,56 @@ fn a_question_without_an_answer_has_a_reason() {
     let error = explain(&trace, &hooks, &Question::Event(1), ALL).unwrap_err();
     assert!(matches!(error, NoPath::UnknownExecution { .. }));
     assert!(error.to_string().ends_with("(that needs the hooks 106 and 10C)"), "{error}");
+}
+
+fn shark(records: &[Record]) -> (Trace, Tracks) {
+    let bytes = records.iter().flat_map(Record::to_bytes).collect();
+    let mut settings = settings(&["kind=records", "names=0=main,1=low,2=middle,3=high"]);
+    settings.format = Some("shark".to_owned());
+    tracks(Input::from_bytes("records", bytes, settings).unwrap())
+}
+
+/// `LOW` completes its job while it holds a mutex that `HIGH` waits for. Its next job releases the
+/// mutex.
+#[test]
+fn a_holder_without_a_job_is_done_and_not_delayed() {
+    let [main, low, _, high] = TASKS;
+    let record = |(tsc, code, par1, par2)| Record { code_word: u16::from(code), par1, tsc, par2 };
+    let choose = |tsc, task: u16| (tsc, ids::TASK_SCHEDULE, task, u32::from(task));
+    let records = [
+        (1, ids::TRACE_START, main, 1000),
+        (10, ids::TASK_TIMER, low, 1),
+        choose(11, low),
+        (12, ids::SET_MUTEX_LOCK, low, 1),
+        choose(13, low),
+        (20, ids::TASK_END_CYCLE, low, 1),
+        choose(21, main),
+        (30, ids::TASK_TIMER, high, 1),
+        choose(33, high),
+        (35, ids::SET_MUTEX_LOCK, high, 1),
+        (37, ids::TASK_SCHEDULE, main, high.into()),
+        (50, ids::TASK_TIMER, low, 1),
+        (54, ids::TASK_SCHEDULE, low, high.into()),
+        (60, ids::SET_MUTEX_UNLOCK, low, 1),
+        choose(61, high),
+        (70, ids::TASK_END_CYCLE, high, 1),
+        choose(71, main),
+    ];
+    let (trace, tracks) = shark(&records.map(record));
+    let path = explain(&trace, &tracks, &Question::Event(15), ALL).unwrap();
+    check("done", &trace, &tracks, &path);
+    let parts: Vec<_> = path.parts.iter().map(|part| (part.ticks(), part.activity)).collect();
+    let low = trace.contexts.find(u64::from(low)).unwrap();
+    let expected = [
+        // The trace does not show the state of `HIGH` before it runs.
+        (3, Activity::In(State::Unknown)),
+        (4, Activity::Runs),
+        (17, Activity::In(State::Done)),
+        (6, Activity::Runs),
+        (1, Activity::Delayed(low)),
+        (9, Activity::Runs),
+    ];
+    assert_eq!((path.kind, parts.as_slice()), (Explained::Response, &expected[..]));
 }
 
 /// `LOW` holds a mutex that `MIDDLE` waits for, while `MIDDLE` holds another mutex that `HIGH`
@@ -264,10 +323,7 @@ fn chains_of_holders_are_followed() {
     add(60, ids::SET_MUTEX_UNLOCK, middle, 2);
     add(61, ids::TASK_SCHEDULE, high, u32::from(high));
     add(70, ids::TRACE_STOP, 0, 0);
-    let bytes = records.iter().flat_map(Record::to_bytes).collect();
-    let mut settings = settings(&["kind=records", "names=0=main,1=low,2=middle,3=high"]);
-    settings.format = Some("shark".to_owned());
-    let (trace, tracks) = tracks(Input::from_bytes("chain", bytes, settings).unwrap());
+    let (trace, tracks) = shark(&records);
     let id = |number: u16| trace.contexts.find(u64::from(number)).unwrap();
     let question = Question::Event(
         tracks

@@ -12,7 +12,7 @@ use support::{fixture, shared};
 use tracewell::format::ctf::babeltrace::{Message, print};
 use tracewell::input::{Input, Settings};
 
-/// Collects all folders below a folder that contain a trace and Babeltrace's text.
+/// Collects each folder at or below `folder` that contains a trace and Babeltrace's text.
 fn answered(folder: &Path, found: &mut Vec<PathBuf>) {
     let is_answered = |name: &str| folder.join(name).is_file();
     if folder.join("trace").is_dir() && (is_answered("text.txt") || is_answered("text.txt.gz")) {
@@ -73,9 +73,9 @@ fn printed(folder: &Path, trace: &Path) -> Result<(String, Vec<Message>), String
     Ok((without_addresses(&String::from_utf8_lossy(&text)), messages))
 }
 
-/// If at least nine decimal digits follow a `0x`, replaces all of them by `0x0`. In Babeltrace's
-/// texts, addresses in messages were replaced in the same way, so that they do not depend on the
-/// run.
+/// Replaces the decimal digits after a `0x` by a single 0 if there are at least nine digits. In
+/// Babeltrace's texts, addresses in messages were replaced in the same way, so that they do not
+/// depend on the run.
 fn without_addresses(text: &str) -> String {
     let mut parts = text.split("0x");
     let mut replaced = parts.next().unwrap_or_default().to_owned();

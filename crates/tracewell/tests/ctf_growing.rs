@@ -93,8 +93,8 @@ fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
     found
 }
 
-/// Compares the events of a growing trace with the events of the complete trace. Returns the
-/// numbers of events after each step.
+/// Compares the events of a growing trace with the events of the complete trace. Returns the number
+/// of events after each step.
 fn compare(from: &Path, moved: bool) -> Vec<u64> {
     let mut steps = grown(from, &[], moved);
     let found = steps.pop().unwrap();
@@ -120,8 +120,8 @@ fn a_growing_trace_equals_the_complete_one() {
     }
 }
 
-/// Writes a chunk of a stream with a number: the metadata, and a file with a packet for each
-/// number. A packet begins at ten times its number, and contains two events.
+/// Writes a chunk of a stream: the metadata, and a file with one packet for each number in
+/// `numbers`. Packet `n` begins at tick `10 * n` and contains two events.
 fn write_chunk(folder: &Path, numbers: Range<u8>) {
     let number = |bits: u8, roles: &[&str]| {
         json!({
@@ -179,7 +179,7 @@ fn a_chunk_that_is_missing_while_it_is_moved_is_read_once() {
     assert_eq!(advance(), 6);
     fs::rename(&second, chunk("2")).unwrap();
     assert_eq!(advance(), 10);
-    // A slow rotation moves the chunk: several lists of the folder do not contain it.
+    // A slow rotation moves the chunk. For several steps, the folder does not contain it.
     fs::rename(chunk("2"), &second).unwrap();
     (0..3).for_each(|_| assert_eq!(advance(), 10));
     write_chunk(&chunk("3"), 5..6);

@@ -21,7 +21,7 @@ fn read(path: &Path) -> (Trace, Tracks) {
 }
 
 /// The times at which each processor first and last switched threads, and the number of switches to
-/// each thread of each processor.
+/// each thread on each processor.
 #[derive(Default)]
 struct Switches {
     between: BTreeMap<u16, (u64, u64)>,

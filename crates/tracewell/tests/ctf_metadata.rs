@@ -127,7 +127,7 @@ const READ: &[Disagreement] = &[
 
 /// The cases that this program refuses and yactfr reads.
 const NOT_READ: &[Disagreement] = &[(
-    "without a field name, a variant may or may not be a field; Babeltrace refuses it, too",
+    "a variant without a field name may or may not be a field; Babeltrace refuses it, too",
     &["ctf-1/pass-dt-aliases-everywhere", "ctf-1/pass-type-defs-everywhere"],
 )];
 

@@ -31,7 +31,7 @@ fn answer(details: &str) -> String {
     lines.into_iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Collects the folders below a folder that contain Babeltrace's details.
+/// Collects each folder at or below `folder` that contains Babeltrace's details.
 fn answered(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
     if text(folder, "details.txt").is_some() {
         found.push(folder.to_owned());

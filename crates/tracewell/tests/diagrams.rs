@@ -191,7 +191,7 @@ fn a_diagram_is_cut_and_counts_the_rest() {
     let steps = |list: &[Statement]| {
         list.iter().filter(|s| !matches!(s, Statement::Participant(..))).count()
     };
-    // The diagram omits the expiry of a timer if it already shows the message that the timer sent.
+    // If the diagram already shows the message that a timer sent, it omits the expiry of the timer.
     // So it can show fewer expiries than the trace contains.
     assert!(steps(&cut) <= 11 && more + 10 >= steps(&whole), "{more} {}", steps(&whole));
     let (from, to) = ("9s".parse().ok(), "9.5s".parse().ok());

@@ -307,6 +307,36 @@ fn divided_at(event: u64) -> [Figures; 2] {
     [first, second].map(|part| of_range(example(), part))
 }
 
+/// A range ends one tick after its last event.
+#[test]
+fn nested_interrupts_are_charged_up_to_the_end_of_a_range() {
+    let list = [
+        (10, ids::TRACE_START, TASKS[0], 1000),
+        (100, ids::INTERRUPT_START, 5, 0),
+        (130, ids::INTERRUPT_START, 6, 0),
+        (150, ids::INTERRUPT_START, 7, 0),
+        (157, ids::INTERRUPT_END, 7, 0),
+        (200, ids::INTERRUPT_END, 6, 0),
+        (240, ids::INTERRUPT_END, 5, 0),
+        (300, ids::TRACE_STOP, 0, 0),
+    ];
+    let list =
+        list.map(|(tsc, code, par1, par2)| Record { code_word: u16::from(code), par1, tsc, par2 });
+    for (events, whole, of_each) in [
+        (2, 1, &[1][..]),
+        (3, 31, &[30, 1]),
+        (4, 51, &[30, 20, 1]),
+        (5, 58, &[30, 21, 7]),
+        (6, 101, &[31, 63, 7]),
+        (8, 140, &[70, 63, 7]),
+    ] {
+        let range = Selection { head: Some(events), ..Selection::default() };
+        let interrupts = of_range(records(&list), range).interrupts;
+        let found: Vec<_> = interrupts.sources.iter().map(|source| source.ticks).collect();
+        assert_eq!((interrupts.ticks, found.as_slice()), (whole, of_each), "{events} events");
+    }
+}
+
 /// Returns the counts of each resource: requests, blocks, waits that ended, inversions.
 fn counts_of_resources(parts: &[Figures]) -> BTreeMap<(bool, u64), [u64; 4]> {
     let mut all = BTreeMap::<_, [u64; 4]>::new();

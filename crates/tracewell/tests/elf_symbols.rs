@@ -186,8 +186,8 @@ fn damaged_debug_information_leaves_the_names() {
             let _ = table.find(0x0800_0102);
         }
     }
-    // The header of the only unit after its length: version 5, a compilation unit, addresses of 4
-    // bytes, abbreviations at 0.
+    // The only unit begins with a length. After the length, its header contains: version 5, a
+    // compilation unit, addresses of 4 bytes, abbreviations at 0.
     let unit = whole.windows(8).position(|bytes| bytes == [5, 0, 1, 4, 0, 0, 0, 0]);
     let mut bytes = whole;
     bytes[unit.unwrap()] = 99;
@@ -340,7 +340,7 @@ fn symbols_without_effect_are_reported() {
     assert_eq!(of(&elsewhere), format!("{unused}did another program record the trace?"));
     let movable = Elf { kind: 3, ..elsewhere };
     assert_eq!(of(&movable), format!("{unused}the system loaded it at another address"));
-    // The addresses have the right size, but belong to another processor.
+    // The symbol's address occurs in the trace, but addresses in this program have 64 bits.
     let wide = Elf { is_64_bit: true, ..Elf::arm() }.global("alpha_thread", A, 0xA0, OBJECT);
     let expected =
         "program.elf has no effect: its addresses have 64 bits, and those of this trace 32";

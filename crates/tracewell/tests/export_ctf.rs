@@ -101,7 +101,7 @@ fn compare_our_reading(name: &str, folder: &Path, read: &Read) {
     let ours = expected(&mut Input::open(folder, settings(&[])).unwrap());
     assert_eq!(ours.events.len(), read.events.len(), "{name}: events that are read back");
     compare_losses(name, &ours, read);
-    // Ticks count from a whole second, cycles from the first event.
+    // Ticks are counted from a whole second, and cycles from the first event.
     let first = read.events.iter().map(|event| event.cycles).min().unwrap_or(0);
     let ticks = |event: &Json| event["ticks"].as_u64().unwrap();
     let origin = ours.events.iter().map(ticks).min().unwrap_or(0);

@@ -56,8 +56,8 @@ fn native() -> Vec<u8> {
     stream.save(Vec::new()).unwrap()
 }
 
-/// Calls a function for one trace of each dialect. Its arguments are a name, and a function that
-/// opens the trace.
+/// Calls a function for one trace of each dialect. It receives the name of the trace, and a
+/// function that opens the trace.
 fn each_dialect(each: impl Fn(&str, &dyn Fn() -> Input)) {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     for path in [

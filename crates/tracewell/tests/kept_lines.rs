@@ -1,6 +1,5 @@
-//! Compares two ways to write lines: with cached texts, and part by part. If all events are
-//! selected, the writer uses the second way, but the same input must still result in the same
-//! bytes.
+//! Compares two ways to write lines: with cached texts, and part by part. With a selection, even a
+//! selection of all events, the writer uses the second way. The output must be the same.
 
 #[path = "support/dump.rs"]
 mod dump;

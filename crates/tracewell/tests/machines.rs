@@ -65,7 +65,8 @@ fn states_and_transitions_are_those_of_the_records() {
         assert_eq!(time.left, count("SM_EXSTATE", "st", &state), "{state}");
     }
     let mut from: BTreeMap<String, u64> = BTreeMap::new();
-    // The first transition leads into the first state. Its names appear later in the stream.
+    // The first transition leads into the first state. The names of its states appear later in the
+    // stream.
     let begins = |t: &&Transition| t.signal.is_some() || t.way.first() != Some(&t.from);
     for transition in machine.transitions.iter().filter(begins) {
         *from.entry(transition.from.label(&trace)).or_default() += transition.count;
@@ -340,7 +341,7 @@ fn objects_of_another_program_at_the_same_addresses_are_different() {
     for (machine, states) in [("motor", ["off", "on"]), ("valve", ["open", "shut"])] {
         rkh::configure(&mut s);
         s.number(0);
-        // At this point, the stream has not recorded its names.
+        // At this point, the stream does not contain the names yet.
         record(&mut s, 0x69, 1, &[&AO]);
         let symbol = |name: &str| [name.as_bytes(), &[0]].concat();
         s.record(0xAE, 2, &[&AO[..], &symbol(machine)].concat());

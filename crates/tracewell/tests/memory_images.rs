@@ -143,7 +143,7 @@ fn sparse_memory() -> impl Strategy<Value = Vec<(u32, Vec<u8>)>> {
         .prop_shuffle()
 }
 
-/// Each chunk is at its address, and all other bytes are marked as padding.
+/// Asserts that each chunk is at its address, and that all other bytes are marked as padding.
 fn check_memory(decoded: &Decoded, chunks: &[(u32, Vec<u8>)]) {
     assert_eq!(decoded.diagnostics, Diagnostics::default());
     let segments = decoded.image.segments();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, FactForm, Flow, LossCause, Severity, Sink, Trace};
 use tracewell_record::stream::{EventType, Family, FullPolicy, Log, Stream, StreamOptions, Take};
@@ -20,8 +21,8 @@ fn check(thread: u64, number: u64) -> u64 {
     (thread << 32 | number).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// This is not a test of its own: the child process runs it until it is killed. At intervals, each
-/// thread writes its confirmed progress to a second file.
+/// This is not a test of its own: the child process runs this function until the parent kills the
+/// child. At intervals, each thread writes its confirmed progress to a second file.
 #[test]
 fn child() {
     let Some(path) = std::env::var_os(VARIABLE).map(PathBuf::from) else { return };
@@ -70,7 +71,7 @@ fn start(path: &Path) -> Child {
     child
 }
 
-/// Checks every event. For each thread, returns the last number that it recorded.
+/// Checks every event, and stores the last number that each thread recorded.
 #[derive(Default)]
 struct Checked {
     last: [u64; 2],
@@ -127,14 +128,12 @@ fn assert_ended_unclosed(path: &Path, ended: &str) {
     assert_eq!(state, FactForm::Text("not closed"));
 }
 
-/// Returns when all threads of a killed process have ended. The process is still visible, because
-/// its parent has not waited for it.
-fn until_dead(process: u32) {
-    let threads = || std::fs::read_dir(format!("/proc/{process}/task")).unwrap().count();
-    let status = || std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
-    while threads() > 1 || !status().contains(") Z ") {
-        std::thread::yield_now();
-    }
+/// Returns when all threads of a killed child process have ended. The process remains visible,
+/// because this does not take its status. The list of threads in `/proc` would not do: while threads
+/// end, a reading of it can miss threads that are still running.
+fn until_dead(child: &Child) {
+    let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(Pid::from_child(child)), ended).unwrap();
 }
 
 /// A folder in memory, if the system has one, because the test creates hundreds of streams in it.
@@ -158,7 +157,7 @@ fn events_recorded_before_a_kill_are_read() {
         // The runs range from an empty stream to a ring that wrapped several times.
         std::thread::sleep(Duration::from_micros(u64::from(round * 37 % 4001)));
         child.kill().unwrap();
-        until_dead(child.id());
+        until_dead(&child);
         let ended =
             format!("process {}, which created the stream, ended without closing it", child.id());
         assert_ended_unclosed(&path, &ended);

@@ -1,17 +1,17 @@
-//! Tests the reader of POSIX trace logs and streams, which are constructed word by word, whole and
-//! damaged.
+//! Tests the reader of POSIX trace logs and streams. The tests construct logs and streams word by
+//! word, and then damage some of them.
 
 mod support;
 
 use proptest::prelude::*;
 use support::{EventLog, in_pieces, settings};
 use tracewell::input::Input;
-use tracewell::model::{ContextKind, LossCause, Severity, Trace};
+use tracewell::model::{ContextKind, FactForm, LossCause, Severity, Trace};
 use tracewell_wire::frame::HEAD;
 use tracewell_wire::native::{WORD, join, put_words};
 use tracewell_wire::posix::area::{NAMES_MAGIC, NO_DESCRIPTOR, REFERENCE_MAGIC};
 use tracewell_wire::posix::log::{Kind, LogHeader, LogStatus, seal};
-use tracewell_wire::posix::object::{Geometry, ObjectHeader, at, head};
+use tracewell_wire::posix::object::{Geometry, ObjectHeader, State, at, head};
 use tracewell_wire::posix::{
     EventSet, FILTER, FLAG_HIDDEN, FLAG_SYSTEM, FLAG_TRUNCATED, Fill, LogPolicy, NAME_MAX,
     OVERFLOW, RESUME, RecordHeader, START, STOP, StreamPolicy,
@@ -204,7 +204,7 @@ fn every_truncation_gives_the_whole_blocks_before_it() {
         let warning = trace.diagnostics.iter().last().unwrap();
         assert!(warning.message.starts_with("the log was not closed"), "cut at {cut}");
         assert_eq!(warning.severity, Severity::Warning);
-        // The records after the last block were lost with the writer, even if that block is
+        // The log has no end block, so later records are missing even if the last block is
         // complete.
         let last = kept.losses.last().unwrap();
         assert_eq!((last.events, last.cause), (None, LossCause::Truncated), "cut at {cut}");
@@ -272,11 +272,14 @@ fn pieces_of_a_log_give_the_same_as_the_whole() {
     let run = run();
     let blocks = [name(65, b"step"), records(0, &run[..4]), records(1, &run[4..])];
     let bytes = log(&blocks, Some(LogStatus::default()));
-    let (_, whole) = read(&bytes);
-    for piece in [1, 7, 64, 100, 1000] {
-        let (_, kept) = in_pieces("posix", &settings(&[]), &bytes, piece).unwrap();
-        assert_eq!(kept.rows, whole.rows, "pieces of {piece}");
-        assert_eq!(kept.losses.len(), whole.losses.len());
+    for damaged in [None, Some(LogHeader::BLOCK), Some(LogHeader::BLOCK + HEAD + 2)] {
+        let mut bytes = bytes.clone();
+        damaged.into_iter().for_each(|at| bytes[at] ^= 1);
+        let (_, whole) = read(&bytes);
+        for piece in [1, 7, 64, 100, 1000] {
+            let (_, kept) = in_pieces("posix", &settings(&[]), &bytes, piece).unwrap();
+            assert_eq!(kept, whole, "pieces of {piece}, damaged at {damaged:?}");
+        }
     }
 }
 
@@ -332,10 +335,14 @@ fn a_damaged_slot_is_a_gap() {
     assert_eq!(places, [Some(slot as u64)]);
 }
 
-/// A stream's memory with each of these events in its own packet. All packets except the last are
-/// closed.
+fn geometry(packets: usize) -> Geometry {
+    Geometry { packet_words: 1024, packets: packets as u32 + 2, closed: 2 }
+}
+
+/// A stream's memory with one packet for each of these lists of events. All packets except the last
+/// are closed.
 fn memory(packets: &[Vec<Event>]) -> Vec<u8> {
-    let geometry = Geometry { packet_words: 1024, packets: packets.len() as u32 + 2, closed: 2 };
+    let geometry = geometry(packets.len());
     let header = ObjectHeader {
         nonce: 7,
         geometry,
@@ -375,6 +382,72 @@ fn packets_of_a_memory_are_merged_and_hidden_records_are_not_shown() {
     let status = trace.facts.iter().find(|fact| fact.name == "stream_status").unwrap();
     assert_eq!(status.value, 1);
     assert_eq!(trace.diagnostics.iter().count(), 0);
+}
+
+#[test]
+fn the_status_of_a_stream_is_that_in_its_memory() {
+    let [running, suspended] = ["POSIX_TRACE_RUNNING", "POSIX_TRACE_SUSPENDED"];
+    let [full, not_full] = ["POSIX_TRACE_FULL", "POSIX_TRACE_NOT_FULL"];
+    for (state, loop_full, displaced, expected) in [
+        (State::Running, 0, 0, [running, not_full]),
+        (State::Running, 1, 3, [running, full]),
+        (State::Suspended, 0, 1, [suspended, not_full]),
+        (State::Full, 0, 0, [suspended, full]),
+    ] {
+        let mut bytes = memory(&[vec![Event::user(65, 1, b"")]]);
+        for (index, word) in [
+            (at::STATE, state as u64),
+            (at::LOOP_FULL, loop_full),
+            (at::DISPLACED, displaced),
+            (at::MEMBERS, 21),
+            (at::MEMBERS + 6, 22),
+        ] {
+            set(&mut bytes, index, word);
+        }
+        let (trace, kept) = read(&bytes);
+        let of = |name| trace.facts.iter().filter(move |fact| fact.name == name);
+        let texts =
+            ["stream_status", "stream_full_status"].map(|name| of(name).next().unwrap().form);
+        assert_eq!(texts, expected.map(FactForm::Text));
+        assert!(of("traced_process").map(|fact| fact.value).eq([21, 22]));
+        let causes: Vec<_> = kept.losses.iter().map(|loss| loss.cause).collect();
+        assert_eq!(causes, vec![LossCause::Overwritten; usize::from(displaced > 0)]);
+    }
+}
+
+fn set(bytes: &mut [u8], index: usize, word: u64) {
+    bytes[index * WORD..][..WORD].copy_from_slice(&word.to_le_bytes());
+}
+
+/// Asserts that there is one event, and damage at an offset after it.
+fn check_damage(bytes: &[u8], offset: usize) {
+    let (trace, kept) = read(bytes);
+    let places: Vec<_> = trace.diagnostics.iter().map(|found| found.offset).collect();
+    assert_eq!((kept.rows.len(), places), (1, vec![Some(offset as u64)]));
+    let damaged: Vec<_> = kept.losses.iter().map(|loss| (loss.before, loss.cause)).collect();
+    assert_eq!(damaged, [(1, LossCause::Damaged)]);
+}
+
+#[test]
+fn a_record_that_does_not_end_in_its_block_or_packet_is_damage() {
+    let [whole, cut] = [Event::user(65, 1, &[1; 12]), Event::user(65, 2, &[2; 20])];
+    let [length, longer] = [whole.bytes(), cut.bytes()].map(|bytes| bytes.len());
+    let mut bytes = memory(&[vec![whole.clone(), cut.clone()]]);
+    let geometry = geometry(1);
+    let words = (length + longer) / WORD - 1;
+    set(&mut bytes, geometry.head(0) + head::COMMITTED, join(words as u32, 5));
+    check_damage(&bytes, geometry.packet(0) * WORD + length);
+    let body = [whole.bytes(), cut.bytes()[..longer - WORD].to_vec()].concat();
+    let bytes = log(&[block(Kind::Records, 0, &body)], Some(LogStatus::default()));
+    check_damage(&bytes, LogHeader::BLOCK + HEAD + length);
+}
+
+#[test]
+fn only_a_log_of_consecutive_blocks_can_be_followed() {
+    let is_whole = tracewell::format::by_name("posix").unwrap().is_whole;
+    let in_line = log(&[records(0, &run())], None);
+    let starts = [memory(&[vec![]]), ring(4, 3), in_line, Vec::new()];
+    assert_eq!(starts.map(|start| is_whole(&start)), [true, true, false, false]);
 }
 
 fn write_words(path: &std::path::Path, words: &[u64]) {

@@ -13,7 +13,7 @@ use tracewell::format::{self, Input, Progress};
 use tracewell::input::Reading;
 use tracewell::model::schema::ArgumentKind;
 use tracewell::model::values;
-use tracewell::model::{Loss, LossCause, Severity, Trace};
+use tracewell::model::{Diagnostic, Loss, LossCause, Severity, Trace};
 use tracewell::report::{Report, ReportOptions};
 use tracewell::select::Selection;
 use tracewell_wire::rkh::{Dialect, Field, FieldType, Item, Settings, ids};
@@ -338,6 +338,9 @@ fn without_checksums_a_frame_of_the_wrong_length_is_rejected() {
     let counts = ["good", "bad_args", "unknown_id", "lost_frames"].map(|fact| trace.fact(fact));
     assert_eq!(counts, [Some(3), Some(1), Some(1), Some(0)]);
     assert_eq!(trace.losses.damaged(), 2);
+    // Only the first frame that cannot be decoded has advice.
+    let is_advice = |remark: &Diagnostic| remark.message.contains("; try another dialect");
+    assert!(trace.diagnostics.iter().map(is_advice).eq([true, false]));
 }
 
 #[test]
@@ -509,6 +512,32 @@ fn after_a_pause_fewer_bytes_show_the_settings_or_nothing_is_decided() {
     }
 }
 
+/// The settings are inferred from a full sample, or after a pause from at least half of it, if the
+/// first half of these bytes shows the same settings.
+#[test]
+fn settings_are_inferred_as_soon_as_enough_bytes_are_there() {
+    let from = settings_of_capture();
+    let bytes = resettled(&from, &from);
+    // The names at the beginning fit several settings.
+    let bytes = bytes[bytes.len() / 2..].repeat(4);
+    for (length, has_paused, is_decided) in [
+        (8191, false, false),
+        (8192, false, true),
+        (4095, true, false),
+        (4096, true, true),
+        (8191, true, true),
+    ] {
+        let mut kept = EventLog::default();
+        let format = format::by_name("rkh").unwrap();
+        let mut reading = Reading::begin(format, &settings(&[])).unwrap();
+        reading.push(&bytes[..length], &mut kept).unwrap();
+        if has_paused {
+            reading.pause(&mut kept).unwrap();
+        }
+        assert_eq!(!kept.rows.is_empty(), is_decided, "{length} {has_paused}");
+    }
+}
+
 #[test]
 fn a_key_that_is_renamed_again_and_again_has_a_limited_number_of_objects() {
     let mut stream = configured(Settings::default());
@@ -591,7 +620,8 @@ fn all_dialects_have_the_same_types_and_tables() {
     }
 }
 
-/// The bytes of an argument with this value.
+/// Appends the bytes of an argument with this value. Returns the number that the reader should
+/// decode, or `None` for arguments that have no fixed number of bytes.
 fn argument(field: FieldType, value: u32, settings: &Settings, out: &mut Vec<u8>) -> Option<u64> {
     match field {
         FieldType::Text | FieldType::Rest | FieldType::Items | FieldType::Number => None,
@@ -1112,24 +1142,27 @@ fn resettled(from: &Settings, to: &Settings) -> Vec<u8> {
     stream.bytes
 }
 
+/// The settings of the capture that [`resettled`] converts.
+fn settings_of_capture() -> Settings {
+    let (trace, _) = decode(include_bytes!("fixtures/rkh/ahsm-a.bin"), &[], 1 << 20);
+    let size = |fact| trace.fact(fact).unwrap() as u8;
+    Settings {
+        signal: size("signal_bytes"),
+        event_size: size("event_size_bytes"),
+        block_count: size("block_count_bytes"),
+        block_size: size("block_size_bytes"),
+        queue_count: size("queue_count_bytes"),
+        timer_ticks: size("timer_bytes"),
+        sender: trace.fact("sender") == Some(1),
+        queue_low_water: trace.fact("queue_low_water") == Some(1),
+        pool_low_water: trace.fact("pool_low_water") == Some(1),
+        ..Settings::default()
+    }
+}
+
 #[test]
 fn settings_that_are_not_given_are_inferred_or_requested() {
-    let from = {
-        let (trace, _) = decode(include_bytes!("fixtures/rkh/ahsm-a.bin"), &[], 1 << 20);
-        let size = |fact| trace.fact(fact).unwrap() as u8;
-        Settings {
-            signal: size("signal_bytes"),
-            event_size: size("event_size_bytes"),
-            block_count: size("block_count_bytes"),
-            block_size: size("block_size_bytes"),
-            queue_count: size("queue_count_bytes"),
-            timer_ticks: size("timer_bytes"),
-            sender: trace.fact("sender") == Some(1),
-            queue_low_water: trace.fact("queue_low_water") == Some(1),
-            pool_low_water: trace.fact("pool_low_water") == Some(1),
-            ..Settings::default()
-        }
-    };
+    let from = settings_of_capture();
     let mut refused = 0;
     for id in [1, 2, 4] {
         for sequence in [true, false] {
@@ -1201,17 +1234,24 @@ fn frames_that_leave_the_settings_open_are_not_decoded_before_a_configuration_re
     assert_eq!((trace.fact("good"), kept.rows.len()), (Some(2), 2));
 }
 
+/// Some frames can be damaged, but an event of which no frame fits shows that the settings are
+/// wrong.
 #[test]
-fn default_settings_with_alternatives_are_used_with_a_warning() {
-    let mut stream = Stream::new(Settings::default());
-    for number in 0..20 {
-        stream.record(EVT_PROC, number, &0x2000_u32.to_le_bytes());
+fn default_settings_with_alternatives_are_used_with_a_warning_if_they_explain_each_event() {
+    for (unknown, good, worst) in
+        [(0, 60, Severity::Warning), (3, 60, Severity::Warning), (4, 0, Severity::Damage)]
+    {
+        let mut stream = Stream::new(Settings::default());
+        for number in 0..60 {
+            stream.record(EVT_PROC, number, &0x2000_u32.to_le_bytes());
+        }
+        for number in 0..unknown {
+            stream.record(0x1F, 60 + number, &[]);
+        }
+        let (trace, _) = whole(&stream, &[]);
+        let found = (trace.fact("good"), trace.diagnostics.worst());
+        assert_eq!(found, (Some(good), Some(worst)), "{unknown}");
+        let remark = trace.diagnostics.iter().next().unwrap();
+        assert!(remark.message.contains("give them with -O dialect="), "{remark}");
     }
-    let (trace, _) = whole(&stream, &[]);
-    assert_eq!(
-        (trace.fact("good"), trace.diagnostics.worst()),
-        (Some(20), Some(Severity::Warning))
-    );
-    let remark = trace.diagnostics.iter().next().unwrap();
-    assert!(remark.message.contains("give them with -O dialect="), "{remark}");
 }

@@ -558,6 +558,10 @@ fn holes_are_times_of_which_nothing_is_known() {
         choose(45, HIGH),
         record(50, ids::TASK_END_CYCLE, HIGH, 1),
         choose(52, MAIN),
+        record(53, ids::TASK_TIMER, HIGH, 1),
+        choose(54, HIGH),
+        record(58, ids::TASK_END_CYCLE, HIGH, 1),
+        choose(59, MAIN),
         record(60, ids::TRACE_STOP, 0, 0),
         record(80, ids::TRACE_START, MAIN, 1000),
         record(90, ids::IPOINT, 1, 0),
@@ -566,13 +570,14 @@ fn holes_are_times_of_which_nothing_is_known() {
     let told = |holes| {
         let (trace, figures) = follow(&records, &Wanted { holes, ..all() });
         let high = task(&trace, &figures, HIGH);
-        let jobs = (figures.jobs.len(), high.jobs.unwrap().across_gaps);
+        let releases: Vec<_> = figures.jobs.iter().map(|job| job.release).collect();
+        let jobs = (releases, high.jobs.unwrap().across_gaps);
         (figures.gaps, figures.gap_ticks, figures.charged_ticks.unwrap(), jobs, high.locks.requests)
     };
-    assert_eq!(told(false), (0, 0, 90, (1, 0), 1));
+    assert_eq!(told(false), (0, 0, 90, (vec![10, 53], 0), 1));
     // From 40 to 45 and from 80 on, no events are missing. In the first interval, the running task
     // is still unknown.
-    assert_eq!(told(true), (2, 20 + 20, 20 + 15 + 10, (0, 1), 0));
+    assert_eq!(told(true), (2, 20 + 20, 20 + 15 + 10, (vec![53], 1), 0));
 }
 
 /// Consecutive records of a kernel.

@@ -158,8 +158,8 @@ fn shares_are_of_the_time_of_all_cores() {
 fn a_core_without_a_ready_thread_is_idle() {
     let found = scheduling(&Wanted::default());
     let [core] = found.figures.cores.as_slice() else { panic!() };
-    // TraceX reports 1,228,140 ticks. Six times, the kernel lowers the priority of `logger`, and
-    // does not specify the next thread for 35 ticks.
+    // TraceX reports 1,228,140 idle ticks. Six times, the kernel lowers the priority of `logger`,
+    // and the dump shows no next thread for 35 ticks. Tracewell counts these ticks as idle, too.
     assert_eq!((core.interrupts, core.idle, core.unknown), (15_690, 1_228_140 + 6 * 35, 665));
     assert_eq!(core.tasks + core.interrupts + core.idle + core.unknown, found.trace.span);
     let core = table(&found.text, "CORE").remove(0);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use support::shark::{Set, sets};
 use support::{EventLog, number};
-use tracewell::model::{Clock, LossCause, Trace};
+use tracewell::model::{Clock, FactForm, LossCause, Trace};
 use tracewell_wire::shark::{Record, ids};
 
 /// The first `trace_start`, from which the expected results count times.
@@ -44,6 +44,7 @@ fn check(set: &Set, files: &[PathBuf]) -> (Trace, EventLog) {
 fn events_of_files_agree_with_the_expected_answers() {
     for set in sets() {
         let (trace, kept) = check(&set, &set.files());
+        assert_eq!(trace.facts[0].form, FactForm::Text("records"));
         let wrapped = trace.fact("descents").unwrap() > 0;
         let causes: Vec<_> = kept.losses.iter().map(|loss| loss.cause).collect();
         assert_eq!(causes, vec![LossCause::Overwritten; usize::from(wrapped)], "{}", set.name);
@@ -88,6 +89,7 @@ fn captures_hold_the_same_events() {
     assert!(!captures.is_empty());
     for (capture, set) in captures {
         let (trace, kept) = check(&set, &[capture]);
+        assert_eq!(trace.facts[0].form, FactForm::Text("capture"));
         assert!(trace.losses.is_empty() && kept.losses.is_empty());
     }
 }

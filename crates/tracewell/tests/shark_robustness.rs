@@ -35,7 +35,8 @@ fn read_with(bytes: Vec<u8>, options: &[&str]) -> Result<(Trace, EventLog), Inpu
     Ok((trace, kept))
 }
 
-/// If an option specifies the kind, the reader does not infer the kind from the content.
+/// Opens bytes. If an option specifies their kind, the format is S.Ha.R.K.; otherwise the reader
+/// recognises the format.
 fn open(bytes: Vec<u8>, options: &[&str]) -> Result<Input, InputError> {
     let mut settings = settings(options);
     let told = options.iter().any(|option| option.starts_with("kind="));
@@ -124,10 +125,12 @@ fn a_truncated_record_is_a_loss_after_the_previous_record() {
 fn the_clock_goes_by_the_start_and_by_its_changes() {
     let start = record(1000, ids::TRACE_START, 0x100, 1_000_000);
     let change = record(3000, ids::CYCLES_PER_MSEC, 0, 500_000);
-    let trace = [point(999, 1), start, point(2000, 2), change, point(4000, 3)];
+    let again = record(5000, ids::TRACE_START, 0x100, 250_000);
+    let trace =
+        [point(999, 1), start, point(2000, 2), change, point(4000, 3), again, point(6000, 4)];
     let (trace, kept) = read(&trace);
     let times: Vec<_> = kept.rows.iter().map(|row| trace.clock.nanoseconds(row.ticks)).collect();
-    assert_eq!(times, [0, 1, 1001, 2001, 4001].map(Some));
+    assert_eq!(times, [0, 1, 1001, 2001, 4001, 6001, 10_001].map(Some));
     assert_eq!(trace.clock.rate.unwrap().ratio(), (1_000_000_000, 1));
 }
 
@@ -292,6 +295,35 @@ fn chunks_that_were_sent_one_after_the_other_are_no_ring() {
     let capture = [packet(1, &[point(20, 2)]), packet(2, &[point(10, 1)])].concat();
     let (_, kept) = read_with(capture, &[]).unwrap();
     assert_eq!((numbers(&kept), gaps(&kept)), (vec![1, 2], vec![]));
+    // After a full packet, the next packet continues the chunk.
+    let capture = [full_packet(1, 61), full_packet(2, 1)].concat();
+    let (trace, kept) = read_with(capture, &[]).unwrap();
+    assert!(numbers(&kept).into_iter().eq(1..=120));
+    assert_eq!(gaps(&kept), [(0, None, LossCause::Overwritten)]);
+    let notes = remarks(&trace, Severity::Note);
+    assert_eq!(notes, ["note: timestamps decrease once in memory order: a ring wrapped"]);
+}
+
+#[test]
+fn names_of_tasks_that_do_not_occur_are_reported() {
+    let records = bytes(&[record(1, ids::ID, 0x100, 4), point(2, 1)]);
+    for (names, warnings) in [("names=4=low,5=high", 0), ("names=5=high", 1)] {
+        let (trace, _) = read_with(records.clone(), &["kind=records", names]).unwrap();
+        let found = remarks(&trace, Severity::Warning);
+        assert_eq!(found.len(), warnings, "{found:?}");
+        assert!(
+            found.iter().all(|warning| warning.ends_with("none of them is a pid of this trace"))
+        );
+    }
+}
+
+#[test]
+fn bits_that_no_writer_sets_are_reported_at_the_first_place() {
+    let odd = |tsc| Record { code_word: 0x2000 | u16::from(ids::IPOINT), ..point(tsc, 1) };
+    let (trace, kept) = read(&[point(1, 1), odd(2), fast(3, 1), odd(4)]);
+    let warning = "warning: at byte 16: 2 code words have bits that no writer sets; the first one \
+        is here";
+    assert_eq!((remarks(&trace, Severity::Warning), kept.rows.len()), (vec![warning.into()], 4));
 }
 
 #[test]

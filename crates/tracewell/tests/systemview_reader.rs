@@ -57,7 +57,7 @@ fn compare(path: &Path) {
         assert_eq!(name(&trace, row.id), expected.name, "{place}");
         let mut wanted = expected.args.clone();
         let Some(found) = args(&trace, row, init) else {
-            // The parameters of events of systems and modules are compared as bytes.
+            // For events of operating systems and modules, the parameters are compared as bytes.
             let mut payload = Vec::new();
             trace.recorded.as_ref().unwrap().append(&row.record, &mut payload);
             let rest: String = payload.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -1,4 +1,4 @@
-//! Runs a program on a Cortex-M3 in QEMU that sends its trace by RTT and by semihosting. A reader
+//! On a Cortex-M3 in QEMU, runs a program that sends its trace by RTT and by semihosting. A reader
 //! that shares no code with Tracewell finds the RTT buffer in the memory.
 //!
 //! If the cross compiler or QEMU is missing, the test is skipped; in CI it fails.

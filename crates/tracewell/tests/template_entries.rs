@@ -64,8 +64,7 @@ fn words_of_rkh_events_are_the_arguments_for_all_widths() {
 
 #[test]
 fn data_of_rkh_events_are_their_bytes_as_recorded() {
-    // Signals have one byte in capture `a` and two bytes in capture `b`, whose records are
-    // little-endian.
+    // Signals have one byte in capture `a`, and two bytes, the lower one first, in capture `b`.
     let narrow = rkh("ahsm-a.bin", "RKH_TE_SM_DCH 1.0 \"@dch\" X4 U1 X4", &["RKH_TE_SM_DCH"]);
     let wide = rkh("ahsm-b.bin", "RKH_TE_SM_DCH 1.0 \"@dch\" X4 U2 X4", &["RKH_TE_SM_DCH"]);
     let signals = |lines: &[String]| -> Vec<String> {
@@ -73,7 +72,8 @@ fn data_of_rkh_events_are_their_bytes_as_recorded() {
     };
     assert_eq!(signals(&narrow), signals(&wide));
     assert_eq!(narrow[0], "08052080 1 08051C00");
-    // A string is at the target's offset, with its NUL.
+    // The string directly follows the four bytes of the address, as recorded. Its NUL is part of
+    // the data.
     let names =
         rkh("ahsm-b.bin", "RKH_TE_FWK_AO 1.0 \"@ao\" X4 S0 \"of \" $HL%U2", &["RKH_TE_FWK_AO"]);
     assert_eq!(names, ["08052080 my of 7"]);

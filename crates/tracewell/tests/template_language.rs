@@ -433,7 +433,7 @@ fn timers_run_from_one_event_to_a_later_one() {
     assert_eq!(at(&start, 1_000), "");
     assert_eq!(at(&start, 2_000), "");
     assert_eq!(at(&end, 45_999), "t[43 usec]");
-    // It was cleared.
+    // The previous event ended the timer.
     assert_eq!(at(&end, 50_000), "t");
 }
 
@@ -449,7 +449,7 @@ fn a_timer_is_known_by_both_of_its_numbers() {
         machine.format(&program, &Entry::hook32(&bytes).unwrap(), &around).text()
     };
     assert_eq!(at("0AA20000 00000005", 1_000), "");
-    // Of the five timers that are read, only the last is the one that was started.
+    // Five calls of `ENDTIMER` follow. Only the last names the timer that was started.
     assert_eq!(at("0AB20000 00000005", 9_000), "t[8 usec]");
     assert_eq!(at("0AB20000 00000005", 10_000), "t");
 }

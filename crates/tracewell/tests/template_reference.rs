@@ -131,7 +131,8 @@ fn printed(template: &str, settings: &Settings) -> String {
     all.join("\n")
 }
 
-/// Returns the error of an example and, if a fence follows the example, this fence.
+/// Returns the error of an example, or `None` if there is none. `output` is the fence after the
+/// example, if there is one.
 fn fault(example: &Fence, output: Option<&Fence>) -> Option<String> {
     let settings = match Settings::of(&example.info) {
         Ok(settings) => settings,

@@ -66,8 +66,8 @@ fn text_of(path: &Path) -> String {
     String::from_utf8(TemplateFile::open(path).unwrap().text).unwrap()
 }
 
-/// Either the old or the new file exists. If the new file exists, the undo file restores the old
-/// content.
+/// Asserts that either the old or the new file exists, and that the undo file of the new file
+/// restores the old content. Returns true if the new file exists.
 fn judge(folder: &Path, what: &str) -> bool {
     let (path, undo) = files(folder);
     let found = text_of(&path);
@@ -91,7 +91,7 @@ fn judge(folder: &Path, what: &str) -> bool {
 }
 
 /// Starts updates of a file with these bytes, and kills the updating process at each step in turn.
-/// Returns true if the new file existed.
+/// For each step, returns true if the new file existed afterwards.
 fn deaths(old: &[u8]) -> Vec<bool> {
     let run = |dies_at| {
         let folder = tempfile::tempdir().unwrap();

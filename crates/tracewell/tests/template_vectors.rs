@@ -55,8 +55,9 @@ fn files() -> Vec<PathBuf> {
     std::iter::once(support::fixture("aix/vectors.jsonl")).chain(shared).collect()
 }
 
-/// A shared vector that assumes that BITFLAGS values after an `o` code are octal. A published
-/// example shows that they are hexadecimal. The fixture contains the vector with a different entry.
+/// Returns true for the shared vector that takes BITFLAGS values after an `o` code as octal. A
+/// published example shows that such values are hexadecimal. The fixture contains the vector with a
+/// different entry.
 fn has_octal_flags(vector: &Vector) -> bool {
     vector.name == "bitflags_else_strings" && vector.entry.ends_with(&[0, 0, 1, 0])
 }

@@ -325,7 +325,8 @@ fn sections_outside_the_file_are_read_in_sequence() {
     let (trace, kept) = read(&dump);
     assert_eq!(kept.rows.len(), 6);
     assert_eq!(remarks(&trace, Severity::Warning).len(), 2);
-    // Nothing is left at an address that is exactly the end of the file.
+    // If the address of the events is exactly the end of the file, no bytes follow, so the reader
+    // reads the sections in sequence.
     let mut dump = Dump::small(USUAL);
     let mut bytes = dump.bytes();
     let to_end = bytes.len() as u64 - (dump.header.buffer_start - dump.header.trace_base_address);

@@ -24,8 +24,8 @@ fn every_event_of_the_reference_table_is_there() {
         for (index, column) in ["info1", "info2", "info3", "info4"].into_iter().enumerate() {
             let argument = event.args.get(index);
             let named = argument.is_some_and(|arg| arg.kind != ArgumentKind::Unnamed);
-            // The table contains only the words that comments in the header files name. For these
-            // events, the kernel records more words.
+            // The table contains only those words that have a name in a comment of the header
+            // files. For these events, the kernel records more words.
             let is_recorded = [662, 948, 949, 950, 951, 952, 953, 955, 958].contains(&id);
             assert_eq!(named, row[column] != "-" || (named && is_recorded), "{id} {column}");
         }

@@ -1,5 +1,5 @@
-//! Tests that schema files of users name and explain events of every dialect, and that their errors
-//! have positions.
+//! Tests that a user's schema file can give names and meanings to events of every dialect, and that
+//! each error in such a file has a position.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,7 +73,8 @@ fn parameters_of_systemview_beyond_a_description_are_reported_once() {
     let (one, two) = ([0xBC, 5, 1, 7, 4], [0xBC, 5, 2, 1, 2, 3]);
     assert_eq!(read(&one), (vec!["a=7".to_owned()], Vec::new()));
     let warning =
-        "event 700 has more parameters than its description, which are not shown".to_owned();
+        "event 700 has more parameters than its description; the additional ones are not shown"
+            .to_owned();
     let (arguments, warnings) = read(&[&two[..], &two, &one].concat());
     assert_eq!(
         (arguments.as_slice(), warnings),

@@ -50,7 +50,7 @@ impl Stream {
         Err(unsupported())
     }
 
-    /// Returns `None`, because no process records on this system.
+    /// Returns `None`, because processes cannot record on this system.
     ///
     /// # Errors
     /// Never.

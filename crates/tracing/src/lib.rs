@@ -24,12 +24,13 @@
 //!
 //! | in the program | recorded event | fields |
 //! |---|---|---|
-//! | an event | `LEVEL/TARGET:LINE`, or `LEVEL/TARGET:NAME` if it has a name | `span`, its own |
-//! | a new span | `LEVEL/TARGET:NAME` | `span`, `parent`, its own |
+//! | an event | `LEVEL/TARGET:LINE`, or `LEVEL/TARGET:NAME` if it has a name | `span`, the event's fields |
+//! | a new span | `LEVEL/TARGET:NAME` | `span`, `parent`, the span's fields |
 //! | later values of a span | `span/record` | `span`, the values |
 //! | a span is entered, left, closed | `span/enter`, `span/exit`, `span/close` | `span` |
 //!
-//! A field of the program with the name `span` or `parent` is recorded as `span_` or `parent_`.
+//! If the program itself has a field `span` or `parent`, the field is recorded as `span_` or
+//! `parent_`.
 //!
 //! Records of the crate `log` arrive as events of the target `log` if the program calls
 //! `tracing_log::LogTracer::init()`. Readers show the target of the record instead.

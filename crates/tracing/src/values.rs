@@ -165,8 +165,8 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// Builds the string of `fields`. `words` contains the numbers. The first `before` of them are
-    /// fields that the layer adds. Appends to `words` the length of each text except the last.
+    /// Builds the string of `fields`. `words` contains the numbers. The layer added the first
+    /// `before` of these numbers. Appends to `words` the length of each text except the last.
     pub(crate) fn of(fields: &impl Fields, words: &'a mut Words, before: usize) -> Self {
         let free = MAX_WORDS - before;
         let mut text = Self { text: [0; MAX_TEXT], length: 0, words, free, last: None };
@@ -294,8 +294,8 @@ impl Names {
     }
 }
 
-/// Returns the name for one of the program's own fields. Readers recognise the fields that the
-/// layer adds by their names, so the program's own fields with these names get other names.
+/// Returns the name for one of the program's own fields. Readers recognise the layer's own fields
+/// by their names, so a program's fields with the same names get other names.
 fn own(field: &Field) -> &'static str {
     match field.name() {
         SPAN_FIELD => "span_",

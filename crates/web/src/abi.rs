@@ -36,7 +36,7 @@ thread_local! {
 
 #[link(wasm_import_module = "worker")]
 unsafe extern "C" {
-    /// Receives the numbers of bytes and events that the reader has read.
+    /// Receives the number of bytes and the number of events that the reader has read.
     safe fn progress(bytes: f64, events: f64);
 }
 

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | 0 | 8 | `TWARRIVE` |
 //! | 8 | 4 | version, 1 |
-//! | 12 | 4 | bytes of an entry, 16 |
+//! | 12 | 4 | length of an entry in bytes, 16 |
 //!
 //! Entries follow, oldest first:
 //!
@@ -17,8 +17,9 @@
 //! | 8 | 4 | number of bytes |
 //! | 12 | 4 | kind: [`ArrivalKind`] |
 //!
-//! Entries do not store their offset in the raw file: it is the sum of the byte counts of all
-//! earlier entries. A file that ends within an entry is truncated; all complete entries are valid.
+//! Entries do not store their offset in the raw file. The offset of an entry is the sum of the byte
+//! counts of all earlier entries of kind 1. A file that ends within an entry is truncated; all
+//! complete entries are valid.
 
 /// The first 16 bytes of the file.
 pub const HEADER: [u8; 16] = *b"TWARRIVE\x01\0\0\0\x10\0\0\0";

@@ -89,8 +89,8 @@ fn checksum(block: &[u8]) -> Option<u32> {
 
 /// Writes the header of a block, including the checksum. The body must already be in place.
 ///
-/// Returns `None` if the block is shorter than a header, longer than [`MAX_LEN`], or if its length
-/// is not a multiple of 8.
+/// Returns `None` if the block is shorter than a header or longer than [`MAX_LEN`], or if its
+/// length is not a multiple of 8.
 pub fn seal(block: &mut [u8], magic: u32, kind: u32, number: u64) -> Option<()> {
     let length = block.len();
     if length > MAX_LEN || !length.is_multiple_of(WORD) {

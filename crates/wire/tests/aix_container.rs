@@ -1,5 +1,5 @@
-//! Tests the container for AIX entries: reading returns the written structures, distinguishes
-//! truncation from damage, and each changed byte changes only its own field.
+//! Tests the container for AIX entries. Reading returns the written structures and distinguishes
+//! truncation from damage. A changed byte changes only its own field.
 
 use proptest::prelude::*;
 use tracewell_wire::ByteOrder;

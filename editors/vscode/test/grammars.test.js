@@ -32,8 +32,8 @@ const registry = new Registry({
 });
 
 /**
- * Returns [text, scope] of each token that is not blank. The scope is the innermost, without the language. Adjacent
- * tokens with the same scope are one token.
+ * Returns [text, scope] of each token that is not blank. The scope is the token's innermost scope,
+ * without the name of the language. Adjacent tokens with the same scope are one token.
  */
 async function tokens(language, text) {
     const grammar = await registry.loadGrammar(`source.${language}`);

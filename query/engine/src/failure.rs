@@ -78,7 +78,7 @@ impl Failure {
         Self { outcome: Outcome::Io, message: message.to_string() }
     }
 
-    /// Returns the outcome.
+    /// Returns the outcome of the program after this failure.
     pub const fn outcome(&self) -> Outcome {
         self.outcome
     }

@@ -1,9 +1,9 @@
 //! Predefined queries: the files in `queries/`. The head comment of each file describes it.
 
-/// A predefined query.
+/// A predefined query: its name and its SQL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadyQuery {
-    /// Name for `--run`.
+    /// Name of the query, for the option `--run`.
     pub name: &'static str,
     /// The SQL, with its head comment.
     pub sql: &'static str,

@@ -106,7 +106,7 @@ pub(crate) const DECIMAL_DIGITS: u8 = 20;
 /// A column of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Column {
-    /// Name, in `snake_case`.
+    /// Name of the column, in `snake_case`.
     pub name: &'static str,
     /// Type of its values.
     pub kind: Kind,

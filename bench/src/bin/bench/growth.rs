@@ -4,7 +4,7 @@ use tracewell_bench::scaling;
 
 use super::plan::{Plan, Result, program};
 
-/// Prints the cost of commands on 1, 2, 4 and 8 times the input, as `scaling` defines them.
+/// Prints the costs of the commands in `scaling` for inputs of 1, 2, 4 and 8 times the size.
 pub(crate) fn print_table(plan: &Plan) -> Result<()> {
     let program = program()?;
     println!("\n| grows 1, 2, 4, 8 times | ms | cost per unit at 8 times |\n|---|---|---|");

@@ -18,8 +18,8 @@ pub(crate) fn report(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Feeds an RKH stream that contains only one flag. The decoder must drop the bytes, so its memory
-/// must not grow.
+/// Prints the peak anonymous memory of `info` for an RKH stream that contains only one flag. The
+/// decoder must drop the bytes, so its memory must not grow.
 pub(crate) fn rkh_without_flags(plan: &Plan) -> Result<()> {
     let mut info = Command::new(program()?)
         .args(["info", "--format-in", "rkh", "-"])

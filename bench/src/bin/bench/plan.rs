@@ -90,7 +90,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Returns counts of zero. `id` is the id of the events that `of_id` counts.
+    /// Returns counts of zero. `of_id` will count the events that have this id.
     pub(crate) fn of(id: u32) -> Self {
         Self { events: 0, id, of_id: 0 }
     }

@@ -10,7 +10,7 @@ use super::plan::{Plan, Result, program, timed};
 
 /// Size of the dump in bytes.
 const SIZE: u64 = 40 << 10;
-/// Number of runs of each command per round of the other benchmarks.
+/// Number of runs of each command, for each of the rounds that `--rounds` sets.
 const RUNS: usize = 30;
 
 /// Prints the elapsed times of `--version` and of `info`. The floor is a program that does nothing:

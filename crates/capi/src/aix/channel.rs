@@ -59,7 +59,7 @@ pub struct tw_aix_options {
     pub deferred: u8,
     /// 1 to stop when the log is full; 0 to continue at its start.
     pub stop_at_log_size: u8,
-    /// 1 for the log of one CPU that accompanies a base log.
+    /// 1 if the log contains the entries of one CPU and accompanies a base log.
     pub per_cpu: u8,
 }
 
@@ -88,7 +88,7 @@ pub struct tw_aix_counts {
     /// Entries that were discarded by `tw_trcstop`.
     pub discarded: u64,
     /// For a circular buffer, the number of times that it wrapped; for other buffers, the number of
-    /// series of missed entries.
+    /// gaps. A gap is a series of consecutive missed entries.
     pub buffer_wraps: u64,
     /// Number of times that the log started over.
     pub log_wraps: u64,
@@ -159,8 +159,8 @@ pub unsafe extern "C" fn tw_trcstart(
 
 /// Switches a channel on (`trcon`).
 ///
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if it is not started or has
-/// stopped. Safe in an interrupt if no other call on this trace can be in progress.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_OFF if the channel is not started or
+/// has stopped. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_trcon(
     trace: Option<&mut tw_aix>,
@@ -186,9 +186,9 @@ pub extern "C" fn tw_trcoff(
 /// or TW_DISCARDBUFS may be added to `channel`.
 ///
 /// Ownership: the channel owns the buffer until `tw_aix_finish`. Errors: TW_NULL,
-/// TW_NOT_INITIALISED, TW_OFF if it is not started, TW_INVALID if both flags are given, TW_DRAINING
-/// with TW_SERIAL until everything is drained: drain and call again. Safe in an interrupt if no
-/// other call on this trace can be in progress.
+/// TW_NOT_INITIALISED, TW_OFF if the channel is not started, TW_INVALID if both flags are given.
+/// With TW_SERIAL, the call fails with TW_DRAINING until everything is drained: drain, and call
+/// again. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_trcstop(
     trace: Option<&mut tw_aix>,
@@ -227,8 +227,8 @@ pub unsafe extern "C" fn tw_aix_header(
 }
 
 /// Stores the location of the next bytes for a channel's log: a full buffer or, if the channel has
-/// stopped, the remaining bytes. The result is the same until `tw_aix_drained`, while recording
-/// continues in the other buffer.
+/// stopped, the remaining bytes. Until `tw_aix_drained`, further calls store the same location.
+/// Meanwhile, recording continues in the other buffer.
 ///
 /// Ownership: the channel owns the bytes; read them before `tw_aix_drained`. Errors: TW_NULL,
 /// TW_NOT_INITIALISED, TW_NOTHING. Safe in an interrupt if no other call on this trace can be in

@@ -16,8 +16,8 @@ use crate::code::{Code, TW_INVALID, TW_NULL, TW_PANIC};
 /// Runs the body of a function. A panic becomes `TW_PANIC`.
 #[inline]
 pub(super) fn caught(work: impl FnOnce() -> Result<(), Code>) -> Result<(), Code> {
-    // The object may be inconsistent after a panic; the documentation of `TW_PANIC` forbids its
-    // use.
+    // The object may be inconsistent after a panic, so the documentation of `TW_PANIC` forbids
+    // using it again.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Code(TW_PANIC)))
 }
 

@@ -218,7 +218,7 @@ pub unsafe extern "C" fn posix_trace_attr_setname(
     })
 }
 
-/// Stores the inheritance policy: children of traced processes are traced or not.
+/// Stores the inheritance policy, which states if children of traced processes are traced, too.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getinherited(
     attr: Object<'_>,

@@ -28,8 +28,8 @@ pub extern "C" fn posix_trace_eventset_empty(set: Option<&mut MaybeUninit<EventS
     })
 }
 
-/// Initialises a set with the system types that belong to no process (1), all system types (2), or
-/// all types (3).
+/// Initialises a set with the system event types that belong to no process (1), with all system
+/// event types (2), or with all event types (3).
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_eventset_fill(
     set: Option<&mut MaybeUninit<EventSet>>,

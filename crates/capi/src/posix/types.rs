@@ -33,7 +33,7 @@ pub unsafe extern "C" fn posix_trace_event(
     core::arch::naked_asm!("endbr64", "mov rcx, [rsp]", "jmp {}", sym event_at)
 }
 
-/// Records an event, as on x86-64. The return address is in a register.
+/// Does the same as the function for x86-64. On this machine, the return address is in a register.
 ///
 /// # Safety
 /// * `data_ptr` must be null or point to `data_len` bytes.

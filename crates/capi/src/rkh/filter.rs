@@ -69,8 +69,9 @@ pub extern "C" fn tw_rkh_filter_group_all_events(
     })
 }
 
-/// Switches the filter of an event; switching it off also switches off the filter of its group.
-/// TW_RKH_ALL selects all groups and events (`RKH_FILTER_ON_EVENT`, `RKH_FILTER_OFF_EVENT`).
+/// Switches the filter of an event. Switching this filter off also switches off the filter of the
+/// event's group. TW_RKH_ALL selects all groups and events (`RKH_FILTER_ON_EVENT`,
+/// `RKH_FILTER_OFF_EVENT`).
 ///
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for an unknown event. Safe
 /// in an interrupt if no other call can be in progress.
@@ -90,8 +91,8 @@ pub extern "C" fn tw_rkh_filter_event(
     })
 }
 
-/// Switches the filter of the active object with a priority from 0 to 63; TW_RKH_ALL selects all
-/// (`RKH_FILTER_ON_SMA`, `RKH_FILTER_OFF_SMA`).
+/// Switches the filter of the active object whose priority is given (0 to 63); TW_RKH_ALL selects
+/// all (`RKH_FILTER_ON_SMA`, `RKH_FILTER_OFF_SMA`).
 ///
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_INVALID for 64 and more. Safe in an
 /// interrupt if no other call can be in progress.

@@ -42,7 +42,7 @@ pub const TW_RKH_FUN: u8 = 10;
 /// Item type of a signal.
 pub const TW_RKH_SIG: u8 = 11;
 
-/// Names data at an address.
+/// Names a data object by its address.
 pub const TW_RKH_OBJECT: u8 = 0;
 /// Names an active object.
 pub const TW_RKH_ACTIVE_OBJECT: u8 = 1;
@@ -97,12 +97,12 @@ fn add(
 /// Begins the record of an event (`RKH_TRC_BEGIN`). Write its arguments in order, then call
 /// `tw_rkh_end`.
 ///
-/// The filters use `priority`, the priority of the record's active object or TW_RKH_NO_OBJECT, and
-/// `signal`, its signal or TW_RKH_NO_SIGNAL. A record that is still open is aborted.
-/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED if a filter suppresses it,
-/// TW_OFF if it is not compiled in, TW_INVALID if the dialect has no such event. After an error no
-/// record is open, and calls up to `tw_rkh_end` have no effect. Safe in an interrupt if no other
-/// call can be in progress.
+/// The filters use `priority` (the priority of the record's active object, or TW_RKH_NO_OBJECT) and
+/// `signal` (the record's signal, or TW_RKH_NO_SIGNAL). A record that is still open is aborted.
+/// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_EXCLUDED if a filter suppresses the
+/// record, TW_OFF if the record is not compiled in, TW_INVALID if the dialect has no such event.
+/// After an error no record is open, and all calls up to and including `tw_rkh_end` have no effect.
+/// Safe in an interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_begin(
     trace: Option<&mut tw_rkh>,
@@ -145,8 +145,8 @@ pub unsafe extern "C" fn tw_rkh_text(trace: Option<&mut tw_rkh>, value: *const c
     guard(|| add(trace, |record| record.text(unsafe { text(value) })))
 }
 
-/// Writes bytes of the last argument in a record whose format the program defines: a user event
-/// before 2.3, or an expectation of a unit test.
+/// Writes bytes of the last argument of a record whose format the program defines. Such records are
+/// user events before 2.3, and expectations of unit tests.
 ///
 /// Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call
 /// can be in progress.
@@ -220,9 +220,9 @@ pub extern "C" fn tw_rkh_begin_user(trace: Option<&mut tw_rkh>, number: u8) -> c
 
 /// Writes the next item of a user event: one of TW_RKH_I8 to TW_RKH_X32, TW_RKH_OBJ, _FUN, _SIG.
 ///
-/// `width` is the minimum number of characters to print, 0 to 15; addresses and signals ignore it.
-/// Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an interrupt if
-/// no other call can be in progress.
+/// `width` is the minimum number of characters to print, 0 to 15; it has no effect on addresses and
+/// signals. Ownership: none. Errors: as `tw_rkh_arg`; TW_INVALID for another type. Safe in an
+/// interrupt if no other call can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_rkh_item(
     trace: Option<&mut tw_rkh>,
@@ -286,9 +286,9 @@ pub unsafe extern "C" fn tw_rkh_item_memory(
 /// Records a name for an address or a number (`RKH_TR_FWK_...`): `kind` is TW_RKH_OBJECT to
 /// TW_RKH_USER_EVENT. Filters do not apply. Send the bytes before the buffer fills up.
 ///
-/// `owner` is the active object of a state; other kinds ignore it. Ownership: the name is copied.
-/// Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED, TW_INVALID if the dialect has no record for this
-/// kind. Safe in an interrupt if no other call can be in progress.
+/// `owner` is the active object to which a state belongs; it has no effect on other kinds.
+/// Ownership: the name is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED, TW_INVALID if the
+/// dialect has no record for this kind. Safe in an interrupt if no other call can be in progress.
 ///
 /// # Safety
 /// * `name` must be null or null-terminated.

@@ -91,9 +91,9 @@ impl From<ChunkStatus> for tw_shark_chunk {
 
 /// Creates a chunk (`FTrace_chunk_create`) and stores its number, which is the lowest free number.
 ///
-/// The chunk uses 48 bytes of the memory plus both areas. The call fills them with zeros. Between
-/// two calls the memory is an image that `tracewell` can read. Without TW_FREE the chunk can be
-/// neither selected nor linked.
+/// The chunk uses 48 bytes plus both areas. The call fills this part of the memory with zeros.
+/// Between two calls the memory is an image that `tracewell` can read. Without TW_FREE the chunk
+/// can be neither selected nor linked.
 ///
 /// Ownership: the trace owns the memory until `tw_shark_chunk_delete`. Errors: TW_NULL,
 /// TW_NOT_INITIALISED, TW_INVALID for sizes or flags, TW_TOO_SMALL, TW_NONE_FREE. Safe in an
@@ -127,8 +127,8 @@ pub unsafe extern "C" fn tw_shark_chunk_create(
 /// the records. If the chunk has TW_NODEL, stores null and does nothing.
 ///
 /// Ownership: the memory belongs to the caller again. Errors: TW_NULL, TW_NOT_INITIALISED,
-/// TW_NOTHING if there is no such chunk, TW_IN_USE while it records, is linked to or is being sent.
-/// Safe in an interrupt if no other call on this trace can be in progress.
+/// TW_NOTHING if there is no such chunk, TW_IN_USE while it is recording, is the target of a link,
+/// or is being sent. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_chunk_delete(
     trace: Option<&mut tw_shark>,
@@ -175,7 +175,7 @@ pub extern "C" fn tw_shark_get_chunk_flags(
 /// Selects a free chunk for recording (`FTrace_actual_chunk_select`) and clears its TW_FREE flag.
 ///
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_NOT_FREE, TW_IN_USE while
-/// it is being sent. Safe in an interrupt if no other call on this trace can be in progress.
+/// the chunk is being sent. Safe in an interrupt if no other call on this trace can be in progress.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_chunk_select(trace: Option<&mut tw_shark>, number: u8) -> c_int {
     with(trace, |trace| Ok(trace.chunk_select(number)?))
@@ -287,9 +287,9 @@ pub extern "C" fn tw_shark_compressed_size(
 ///
 /// Ownership: the trace owns `memory` until the chunk is deleted; `*before` belongs to the caller
 /// again. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags, TW_TOO_SMALL,
-/// TW_NOT_FREE if it is already compressed, TW_IN_USE while it records, is linked to or is being
-/// sent. After an error the chunk is unchanged. Safe in an interrupt if no other call on this trace
-/// can be in progress.
+/// TW_NOT_FREE if it is already compressed, TW_IN_USE while it is recording, is the target of a
+/// link, or is being sent. After an error the chunk is unchanged. Safe in an interrupt if no other
+/// call on this trace can be in progress.
 ///
 /// # Safety
 /// * `memory` must point to `size` bytes that are not used for anything else until the chunk is

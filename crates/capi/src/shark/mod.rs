@@ -2,9 +2,10 @@
 //! chunks.
 //!
 //! Each function corresponds to a function of the kernel, for example `tw_shark_enable` to
-//! `FTrace_enable`, but checks its arguments. This module contains the clock, the switch of
-//! recording, the recording calls, filters and counts. None of its functions allocates, locks,
-//! waits or makes a system call. The chunk table is in `chunks`, the senders are in `send`.
+//! `FTrace_enable`, but checks its arguments. The functions in this module initialise a tracer,
+//! switch recording on and off, log events, set filters and report counts. None of its functions
+//! allocates, locks, waits or makes a system call. The chunk table is in `chunks`, the senders are
+//! in `send`.
 //!
 //! Unsafe: exported symbols and C storage.
 #![allow(unsafe_code)]

@@ -87,7 +87,7 @@ pub unsafe extern "C" fn tw_shark_disk_writer(
 /// `HOST:PORT`. The kernel uses port 20000 at both ends. `pause_us` is the pause after each
 /// datagram in microseconds; the kernel pauses for 5000.
 ///
-/// Datagrams are not acknowledged: success means that the system accepted them.
+/// Datagrams are not acknowledged: success means only that the system accepted them.
 ///
 /// Ownership: as `tw_shark_disk_writer`. Errors: TW_NULL, TW_INVALID for an invalid address, or
 /// those of the system. Not for signal handlers.
@@ -110,8 +110,8 @@ pub unsafe extern "C" fn tw_shark_udp_sender(
 }
 
 /// Creates a sender that passes the datagrams to a function, together with `context`. Use it for
-/// serial lines and for network stacks without sockets. A chunk without records is a datagram of 0
-/// bytes.
+/// serial lines and for network stacks without sockets. A chunk without records is sent as a
+/// datagram of 0 bytes.
 ///
 /// Ownership: as `tw_shark_disk_writer`; the memory of `context` must outlive the sender. Errors:
 /// TW_NULL. Not for signal handlers.
@@ -152,8 +152,8 @@ impl From<SendError<io::Error>> for Code {
 /// `tw_shark_send` and `tw_shark_end_send`.
 ///
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED, TW_NOTHING, TW_INVALID for flags,
-/// TW_IN_USE if the chunk is being sent or linked to, or an error of the sender. After an error the
-/// chunk is unchanged and can be sent again. Not for signal handlers.
+/// TW_IN_USE if the chunk is being sent or is the target of a link, or an error of the sender.
+/// After an error the chunk is unchanged and can be sent again. Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_shark_send_chunk(
     trace: Option<&mut tw_shark>,

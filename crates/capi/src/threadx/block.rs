@@ -80,7 +80,7 @@ impl Block {
     }
 }
 
-/// The objects passed by C, converted again for each iteration.
+/// The objects passed by C. Each iteration converts them again.
 pub(super) type Objects<'o> = core::iter::Map<
     core::slice::Iter<'o, tw_threadx_object>,
     fn(&'o tw_threadx_object) -> Object<'o>,

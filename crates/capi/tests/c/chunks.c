@@ -1,6 +1,6 @@
-/* S.Ha.R.K. chunks: calls every function, and provokes the errors that a C program can cause. Writes 0run.dat
- * to 2run.dat, packed.chunk and datagrams.udpcap into the folder in argument 1, and sends chunk b to the UDP
- * address in argument 2. Prints the line of a failed check. */
+/* S.Ha.R.K. chunks: calls every function, and provokes the errors that a C program can cause. Writes 0run.dat,
+ * 1run.dat, 2run.dat, packed.chunk and datagrams.udpcap into the folder in argument 1, and sends chunk b to the
+ * UDP address in argument 2. Prints the line of a failed check. */
 #include <stdio.h>
 #include <string.h>
 

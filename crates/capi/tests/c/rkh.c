@@ -59,7 +59,7 @@ static int check_answers(void)
     REQUIRE(tw_rkh_filter_signal(&trace, 16, TW_RKH_FILTER_OFF) == TW_INVALID);
     TW_FILTER_OFF_EVENT(TW_RKH_ALL);
 
-    /* The filter of object 1 suppresses its record, then the filter of signal 2, and at the end no filter is on. */
+    /* First the filter of object 1 suppresses a record, then the filter of signal 2. At the end, no filter is on. */
     REQUIRE(tw_rkh_record(&trace, TW_TE_SM_EVT_PROC, 1, TW_RKH_NO_SIGNAL, one, 1) == TW_EXCLUDED);
     TW_FILTER_OFF_SMA(1);
     REQUIRE(tw_rkh_record(&trace, TW_TE_SM_EVT_PROC, 1, TW_RKH_NO_SIGNAL, one, 1) == TW_OK);

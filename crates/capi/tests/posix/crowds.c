@@ -110,8 +110,8 @@ static void *record_until_told(void *nothing)
     return NULL;
 }
 
-/* A small stream, so that packets fill up fast. The reader may be faster or slower than the writer. A missing guard
- * shows here once in millions of passes; the recorder's unit tests `interleaving` find it each time. */
+/* A small stream, so that packets fill up fast. The reader may be faster or slower than the writer. This test detects
+ * a missing guard only once in millions of passes; the recorder's unit tests `interleaving` always detect it. */
 TEST(OWN_52)
 {
     trace_attr_t attr;

@@ -215,7 +215,7 @@ TEST(FLT_16)
     }
 }
 
-/* FILTER itself is recorded unless the old filter suppresses it. */
+/* The event FILTER itself is recorded, unless the old filter suppresses it. */
 TEST(OWN_06)
 {
     trace_id_t stream = filtered(POSIX_TRACE_FILTER, 0);

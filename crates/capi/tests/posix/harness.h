@@ -95,7 +95,8 @@ _Noreturn void done(void);
 void finished(pid_t child);
 /* Fails unless a signal kills the child. */
 void killed_by(pid_t child, int signal);
-/* Starts a child that executes this program again as `role` with up to seven arguments, the last of them null. */
+/* Starts a child that executes this program again as `role`. `arguments` is null-terminated, with at most eight
+ * strings. */
 pid_t start_role(const char *role, char *const arguments[]);
 /* Executes a role in place of this image. */
 _Noreturn void become_role(const char *role, char *const arguments[]);
@@ -113,7 +114,7 @@ struct gate gate(void);
 void pass(struct gate gate);
 void await(struct gate gate);
 
-/* Return times of CLOCK_REALTIME: the present time, the time in some milliseconds, and a time that no test reaches. */
+/* Return times of CLOCK_REALTIME: now, some milliseconds from now, and a time that no test reaches. */
 struct timespec now(void);
 struct timespec in_ms(long milliseconds);
 struct timespec never(void);

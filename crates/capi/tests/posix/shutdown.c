@@ -171,7 +171,7 @@ TEST(OWN_25)
     OK(posix_trace_shutdown(stream));
 }
 
-/* Children that are not traced and only record leave no files when they call _exit. */
+/* If a child is not traced and only records, it leaves no files when it calls _exit. */
 TEST(OWN_31)
 {
     posix_trace_event(POSIX_TRACE_UNNAMED_USER_EVENT, NULL, 0);

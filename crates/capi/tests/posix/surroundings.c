@@ -131,7 +131,7 @@ static void wake_each(struct sock_filter *filter, unsigned short length, bool at
     CHECK(got == end);
 }
 
-/* The kernel rejects memory barriers from the start, or later. */
+/* The kernel rejects the system call membarrier: in one child from the start, in another after its first event. */
 TEST(OWN_55)
 {
     struct sock_filter no_barrier[] = {
@@ -222,7 +222,7 @@ static void trace_later(void)
     read_ten(stream);
 }
 
-/* The process has no free descriptor at its first event, nor when another process begins to trace it. */
+/* The process has no free descriptor at its first event, and none when another process begins to trace it. */
 static void be_traced_later(bool has_names)
 {
     struct gate recorded = gate(), traced = gate();

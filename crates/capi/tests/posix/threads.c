@@ -26,7 +26,7 @@ static void *write_until_told(void *who)
     return NULL;
 }
 
-/* The number of events that writers may still record. They wait while it is 0. */
+/* The number of events that writers may still record. Writers wait while it is 0. */
 static int credit;
 
 static void *write_on_credit(void *who)

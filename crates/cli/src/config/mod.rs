@@ -42,8 +42,8 @@ pub(crate) struct Project {
 #[derive(Debug, Default)]
 pub(crate) struct Configs(HashMap<PathBuf, Found>);
 
-/// The configuration of a folder, if there is one; if the configuration is invalid, the outcome to
-/// return.
+/// The configuration of a folder, or `None` if the folder has none. If the configuration is
+/// invalid, the error is the outcome of the command; its message is reported only once.
 type Found = Result<Option<Rc<Config>>, Outcome>;
 
 impl Configs {

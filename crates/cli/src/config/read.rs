@@ -175,7 +175,7 @@ impl Reader<'_> {
             } else {
                 let options = format.options.iter().map(|option| option.key);
                 let mut known: Vec<_> = options.collect();
-                // Some formats have an option `names`, which has the same key.
+                // If the format has an option `names`, the list already contains this key.
                 if format.names.is_some() && !known.contains(&NAMES) {
                     known.push(NAMES);
                 }

@@ -66,8 +66,8 @@ pub(crate) fn is_possible() -> bool {
     screen::allows_progress() && io::stderr().is_terminal() && replaces_lines(env::var_os("TERM"))
 }
 
-/// Returns true if a terminal of this kind, the value of `TERM`, can replace lines. Windows and
-/// some services do not set the variable.
+/// Returns true if a terminal can replace lines. `kind` is the value of `TERM`. Windows and some
+/// services do not set the variable.
 fn replaces_lines(kind: Option<OsString>) -> bool {
     kind.is_none_or(|kind| kind != "dumb")
 }

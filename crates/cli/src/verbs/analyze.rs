@@ -271,7 +271,7 @@ fn task_time(text: &str) -> Result<(String, u64), String> {
     }
 }
 
-/// All analyses of a trace, printed at its end.
+/// All analyses of a trace. They are printed when the trace ends.
 struct Printer<'w> {
     analyses: Analyses,
     wanted: &'w Wanted,

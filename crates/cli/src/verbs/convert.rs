@@ -65,7 +65,7 @@ impl Convert {
         }
         let selection = self.selection.without_format()?;
         let threads = self.threads.number();
-        // Other formats depend on all earlier events.
+        // One thread writes all other formats, because their content depends on all earlier events.
         let is_text = ["jsonl", "tsv", "csv"].contains(&export.name);
         let why = "only jsonl, tsv and csv are written by several threads";
         warn_ineffective(&[(threads > 0 && !is_text, "--threads", why)]);

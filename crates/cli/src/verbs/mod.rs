@@ -105,7 +105,7 @@ pub(crate) fn for_each_file(
 }
 
 /// Reads an input into a sink that applies a selection. If the selection contains names, all names
-/// of a file are known before its first event is returned.
+/// of the input are known when the sink gets the first event.
 pub(crate) fn read_selected(
     input: &mut Input,
     sink: &mut dyn Sink,

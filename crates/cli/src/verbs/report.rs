@@ -204,7 +204,7 @@ impl Report {
     /// Warns of options that have no effect because of other options.
     fn warn_ineffective(&self) {
         let args = &self.templated;
-        // These flags return before a trace is opened.
+        // With these flags, the command ends before it opens a trace.
         let instead = self.hooks.list_groups || args.check || args.list;
         let shows = self.selection.is_any() || args.output.is_some() || args.time.is_some();
         warn_ineffective(&[

@@ -1,5 +1,5 @@
-//! Live sources: opens them, prints what happens to them, and ends their reading at a signal.
-//! `collect` and `--follow` of other verbs use this module.
+//! Opens live sources, prints notices about them, and stops reading them at a signal. `collect` and
+//! `--follow` of other verbs use this module.
 
 use std::io;
 use std::path::Path;

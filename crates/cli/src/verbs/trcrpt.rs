@@ -21,8 +21,8 @@ use crate::trace_report::Request;
 
 /// Print a report, with the options of AIX's trcrpt
 ///
-/// For people and scripts that know trcrpt; `tracewell report` does the same and more. It reads
-/// Tracewell's logs (TWX1), because the layout of AIX's own logs is not public.
+/// For people and scripts that know trcrpt; `tracewell report` does the same and more. Both read
+/// Tracewell's logs (TWX1) but no logs of AIX, because their layout is not public.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub(crate) struct Trcrpt {

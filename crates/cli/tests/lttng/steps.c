@@ -1,4 +1,4 @@
-/* Records as many events as each line of standard input says, then prints the number of all events. */
+/* For each number on standard input, records this many events, then prints the number of all events so far. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "steps.h"

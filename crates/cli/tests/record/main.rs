@@ -65,10 +65,10 @@ fn saved_bytes() -> u64 {
 
 const TRACED: &str = "TRACEWELL_TEST_TRACED";
 
-/// This is not a test, but a program that calls the implementation of `posix_trace_event`. The
-/// variable specifies the number of events that it records. With a minus sign, the variable
-/// specifies the number of milliseconds after which the program begins to record one event at a
-/// time.
+/// This is not a test, but a program that calls the implementation of `posix_trace_event`.
+/// [`TRACED`] contains the number of events that the program records. A number with a minus sign is
+/// a pause in milliseconds instead: the program then records until it is killed, and pauses after
+/// each event.
 #[test]
 fn traced_program() {
     let Ok(wanted) = std::env::var(TRACED) else { return };
@@ -83,7 +83,8 @@ fn traced_program() {
     }
 }
 
-/// The traced program, which runs by itself or under `tracewell record`.
+/// Adds the arguments and variables of the traced program to a command: the program itself, or
+/// `tracewell record`.
 fn traced(program: &mut Command, wanted: &str) {
     program.args(["--exact", "traced_program", "--nocapture", "--quiet", "--test-threads=1"]);
     program.env(DIRECTORY_VARIABLE, registry());

@@ -63,9 +63,9 @@ impl Model {
         assert!(progress.dropped <= dropped && dropped <= received);
     }
 
-    /// Checks that every received byte is in the file or was counted as dropped, and that the file
-    /// of arrivals states the positions of both. After a write error, that file describes only the
-    /// bytes before the error.
+    /// Checks that every received byte is in the file or was counted as dropped. The file of
+    /// arrivals must state the positions of the stored and of the dropped bytes. After a write
+    /// error, the file of arrivals describes only the bytes before the error.
     pub(super) fn check_stored(&self, stored: &Stored, dropped: u64) {
         let Stored { file, arrivals, result } = stored;
         assert_eq!(result.written, file.len() as u64);
@@ -97,8 +97,8 @@ impl Model {
         assert_eq!((self.shown.position, self.shown.skipped), (self.received.len(), dropped));
     }
 
-    /// Checks that a stream without gaps has the same events as when it is read as a whole, and
-    /// that a stream with gaps has losses.
+    /// Checks that the view of a stream without gaps has the same events as the stream decoded as a
+    /// whole, and that the view of a stream with gaps has losses.
     pub(super) fn check_decoded(&self, settings: &Settings, shown: &Shown, counts: (u64, u64)) {
         // If there is no trace, either no format was recognised, or all bytes were dropped.
         let Some(trace) = shown.trace.as_ref().filter(|_| !shown.refused) else { return };

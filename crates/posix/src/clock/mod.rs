@@ -1,11 +1,11 @@
 //! Timestamps: reads the processor's counter and converts it to `CLOCK_REALTIME` when an event is
 //! recorded.
 //!
-//! Reading the system clock takes twice as long as reading the counter, because it waits for all
-//! earlier instructions to complete. So each thread compares the two clocks every 2 ms and uses the
-//! counter in between. The conversion uses the rate that the process measured over the last second,
-//! which makes timestamps accurate to some tens of nanoseconds. A thread detects a changed clock
-//! within 2 ms.
+//! A reading of the system clock takes twice as long as a reading of the counter, because the
+//! processor first completes all earlier instructions. So each thread compares the two clocks every
+//! 2 ms and uses the counter in between. The conversion uses the rate that the process measured
+//! over the last second, which makes timestamps accurate to some tens of nanoseconds. A thread
+//! detects a changed clock within 2 ms.
 //!
 //! If a comparison was interrupted, the timestamp is the system clock's time, and the thread
 //! compares the clocks again at its next event. If the clock drifts relative to the counter, for
@@ -23,8 +23,7 @@ use crate::sys;
 /// Maximum time in nanoseconds before a thread must renew its comparison.
 const MAX_PERIOD: u64 = 2_000_000;
 const MIN_PERIOD: u64 = MAX_PERIOD >> 8;
-/// Maximum error, in nanoseconds, with which an accurate comparison predicts the next measured
-/// time.
+/// Maximum error, in nanoseconds, of the time that an accurate comparison predicts.
 const TOLERANCE: u64 = 500;
 /// Minimum and maximum duration of a rate measurement, in nanoseconds.
 const MEASURED: std::ops::Range<u64> = 100_000_000..1_000_000_000;
@@ -37,7 +36,7 @@ static RATE: Rate = Rate::new();
 static NARROWEST: AtomicU64 = AtomicU64::new(UNKNOWN);
 const UNKNOWN: u64 = u64::MAX;
 
-/// Returns the length of a tick in nanoseconds times 2^32, or 0 if the counter is not usable as a
+/// Returns the number of nanoseconds per tick, times 2^32, or 0 if the counter is not usable as a
 /// clock. Controllers pass this value to traced processes. The first call takes 10 ms.
 pub(crate) fn tick() -> u64 {
     static OWN: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
@@ -130,7 +129,7 @@ impl Comparison {
         self.counter.set(counter);
         self.time.set(time);
         self.tick.set(tick);
-        // `tick` is in nanoseconds times 2^32 per count, so the quotient is in counts.
+        // `tick` is the number of nanoseconds per count, times 2^32. So the quotient is in counts.
         self.good_for.set((self.period.get() << 32) / tick);
         Some(time)
     }
@@ -169,7 +168,8 @@ impl Reading {
     }
 
     /// Returns the values of the counter and the clock at the same moment. The system call reads
-    /// the counter in the first half of the interval, so 3/8 of the interval are added.
+    /// the counter in the first half of the interval, so this function estimates the moment at 3/8
+    /// of the interval.
     const fn moment(&self) -> (u64, u64) {
         (self.before.wrapping_add(self.width() / 8 * 3), self.time)
     }

@@ -41,7 +41,7 @@ impl Machine {
     }
 
     /// Returns the timestamp of an event recorded now. If this requires a comparison, `lost(N)`
-    /// returns the delays of its reading N.
+    /// returns the delays during reading number N of that comparison.
     fn stamp(&self, comparison: &Comparison, lost: impl Fn(u32) -> [u64; 2]) -> Option<u64> {
         comparison.predict(self.counter.get()).or_else(|| {
             let mut tries = 0..;
@@ -180,7 +180,7 @@ fn a_clock_that_drifts_is_compared_more_often() {
 #[test]
 fn stamps_are_between_readings_of_the_clock() {
     /// Tolerance in nanoseconds. While a clock is adjusted, its error between two comparisons is
-    /// smaller.
+    /// smaller than this.
     const SPARE: u64 = 1_000_000;
     tick();
     let comparison = Comparison::new();

@@ -29,8 +29,8 @@ pub(crate) struct AttachedStream {
     pub(crate) fences: bool,
     /// A key that no other attachment in this process or its parents has.
     pub(crate) key: u64,
-    /// 0 until the stream is added to the list [`RETIRED`]; then the number of the first later
-    /// check of threads. The stream is added only once.
+    /// 0 until the stream is added to the list [`RETIRED`], then the number of the next check of
+    /// threads. The stream is added only once.
     retired: AtomicU64,
     /// The next stream in that list.
     next: AtomicPtr<Self>,
@@ -117,8 +117,8 @@ pub(super) fn unmap_retired(check: impl FnOnce(u64) -> u64) {
         return;
     }
     let number = CHECKS.fetch_add(1, SeqCst) + 1;
-    // After the first barrier, a thread that begins to use streams finds no detached stream. Before
-    // the second barrier, each thread that was idle has finished its earlier accesses.
+    // After the first barrier, a thread that begins to use streams finds no detached stream. A
+    // thread that `check` finds idle has finished its earlier accesses before the second barrier.
     let ordered = sys::register_recorder() && sys::order_recorders();
     let idle_since = if ordered { check(number) } else { 0 };
     let ordered = ordered && sys::order_recorders();

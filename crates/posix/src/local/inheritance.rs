@@ -5,8 +5,8 @@
 //! mapped in the child. A program that was started in another way reads its parent's area from the
 //! registry. Processes of both kinds join the parent's name space if a stream traces them.
 //!
-//! A process has an area only if it is traced or has names. So a child process that records once
-//! and ends without calling `exit` leaves no files.
+//! A process has an area only if it is traced or has names. So an untraced child process that
+//! records an event and ends without calling `exit` leaves no files of its own.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::{self, NonNull};
@@ -46,7 +46,7 @@ pub(super) fn leave(local: &TracedProcess) {
     LAST_PROCESS.store(local.process.load(Relaxed), Release);
 }
 
-/// Saves the stream that is attached in a slot for child processes created by `fork`.
+/// For child processes created by `fork`, saves the stream that is attached in a slot.
 ///
 /// If several threads change the slot at the same time, the thread that saves last sees the last
 /// change, so no detached stream remains saved.
@@ -64,9 +64,9 @@ pub(super) fn leave_stream(slot: usize, attached: &AtomicPtr<AttachedStream>) {
 
 type Words = &'static [AtomicU64];
 
-/// The page that all processes without an area share; null until this page is mapped. It is the
-/// page of the user who runs the process at the first call, even if the process changes its user
-/// later.
+/// The page that all processes without an area share; null until this page is mapped. The page
+/// belongs to the user whose id the process had at the first call, even if the process changes its
+/// user id later.
 static ALL: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 
 /// A process's area, or its substitute.
@@ -95,8 +95,8 @@ pub(super) fn find(make: bool) -> Found {
         Err(error) => return failed(error),
     };
     let page = page_of_all(&registry);
-    // Read the generation before the search: a process that creates the area later changes the
-    // generation.
+    // Read the generation before the search: if a controller creates the area after the search, the
+    // generation changes.
     let seen = page.map_or(0, |page| page[at::GENERATION].load(Acquire));
     let own = Process::own().ok_or(libc::ESRCH);
     let found = own.and_then(|own| own_area(&registry, own, make || page.is_err()));
@@ -253,8 +253,8 @@ pub(super) extern "C" fn before_fork() {
 pub(super) extern "C" fn in_child() {
     sys::keeping_errno(|| {
         let Some(local) = page() else { return };
-        // The comparison of the clocks and the process id are those of the parent, so renew them
-        // before any record.
+        // The process id and the comparison of the clocks are still those of the parent, so renew
+        // both before any record.
         clock::after_fork();
         process::after_fork();
         local.forget();

@@ -1,10 +1,10 @@
 //! The streams that trace this process. Its recorders use this module to find them.
 //!
-//! A page contains the process's area, the generation of the area that was last seen, and the
-//! attached streams. A process without an area watches a page that all such processes of a user
-//! share. After a controller has created an area for one of these processes, it changes the page's
-//! generation. In a child process created by `fork`, the kernel fills this page with zeros, so the
-//! child searches for its own area.
+//! A private page contains pointers to the process's area and to the attached streams. It also
+//! contains the area's generation when the streams were last updated. A process without an area
+//! watches a page that all such processes of a user share. After a controller has created an area
+//! for one of these processes, it changes the shared page's generation. In a child process created
+//! by `fork`, the kernel fills the private page with zeros, so the child searches for its own area.
 //!
 //! Each stream has a private page, followed by its memory. When a stream ends, its memory is
 //! replaced with private zeros, because a thread or a signal handler may be recording at any time.

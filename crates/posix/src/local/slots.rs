@@ -32,8 +32,8 @@ impl SlotSet {
         (low.load(Relaxed) % INSERTION) | (high.load(Relaxed) << SLOTS_IN_WORD)
     }
 
-    /// Inserts a slot. Call this after the slot was found or made occupied, even if the set already
-    /// contains the slot: another thread may be about to remove it.
+    /// Inserts a slot. Call this after attaching a stream in the slot or finding one there, even if
+    /// the set already contains the slot: another thread may be about to remove it.
     pub(crate) fn insert(&self, slot: usize) {
         let (word, bit) = self.place(slot);
         let insert = |before: u64| Some(before.wrapping_add(INSERTION) | bit);

@@ -10,8 +10,8 @@
 //!   after all other records.
 //!
 //! A thread may be recording when the stream is stopped. Its record then has a later timestamp than
-//! the stop record. The reader drops records with timestamps in the time spans in which the stream
-//! was suspended.
+//! the stop record. The reader drops the records of user events from the time spans in which the
+//! stream was suspended.
 //!
 //! `make` creates streams and attaches them to processes; `states` starts, stops and reads them.
 
@@ -89,8 +89,9 @@ pub(crate) struct ControllerState {
 /// The state of flushes in a stream with a log.
 #[derive(Debug, Default)]
 pub(crate) struct FlushState {
-    /// Numbers of requested and of completed flushes.
+    /// Number of requested flushes.
     pub(crate) wanted: u64,
+    /// Number of completed flushes.
     pub(crate) done: u64,
     pub(crate) flushing: bool,
     pub(crate) ending: bool,
@@ -102,7 +103,7 @@ pub(crate) struct FlushState {
     pub(crate) seen: Option<[u64; 2]>,
 }
 
-/// Maximum number of time spans to keep. The oldest is dropped first.
+/// Maximum number of suspensions that a stream remembers. The oldest is dropped first.
 const MAX_SUSPENSIONS: usize = 256;
 
 impl Stream {

@@ -103,7 +103,7 @@ impl Stream {
         self.settle(&mut inner);
     }
 
-    /// Returns true if the stream remains suspended because its log is full.
+    /// Returns true if the stream must remain suspended while its log is full.
     fn log_stops(&self) -> bool {
         self.attributes.log_policy == wire::LogPolicy::UntilFull && self.has_log()
     }
@@ -134,8 +134,8 @@ impl Stream {
         let stopped = self.word(at::STATE).compare_exchange(running, suspended, SeqCst, SeqCst);
         match stopped.map_err(State::of_code) {
             Ok(_) => {
-                // The clocks of threads differ slightly. The pause puts this record after all
-                // events before it.
+                // The clocks of threads differ slightly. The pause makes this record's timestamp
+                // later than those of all earlier events.
                 let stamp = apart(sys::realtime());
                 self.system(inner, wire::STOP, stamp, &0_i32.to_ne_bytes());
                 inner.suspend_from(stamp);
@@ -237,13 +237,13 @@ impl Stream {
     }
 
     /// Removes the oldest record. When a full stream becomes empty, delivers its stop record and
-    /// restarts it.
+    /// restarts the stream.
     pub(crate) fn take(&self, inner: &mut ControllerState) -> Option<Record> {
         let pool = self.pool();
         // Limit the restarts, because a malicious process can keep the stream full.
         for _ in 0..MAX_RESTARTS {
             match inner.reader.take(&pool) {
-                // A thread was recording this event while the stream stopped. It does not count.
+                // A thread was recording this event while the stream stopped. Drop the event.
                 Some(record) if inner.was_suspended(&record) => {}
                 Some(record) => return Some(record),
                 None if self.state() != State::Full => return None,

@@ -1,5 +1,5 @@
-//! Maps memory: shared with other processes, private with a page before it, or wiped in the child
-//! of a fork.
+//! Maps memory: shared memory, with or without a private page before it, and private memory that
+//! the kernel wipes in the child of a fork.
 //!
 //! Unsafe: system calls are foreign functions. A function marked async-signal-safe allocates
 //! nothing and takes no lock.

@@ -12,8 +12,9 @@ const POSITION: u32 = 1;
 /// Number of movements.
 const MOVEMENTS: i32 = 60;
 
-/// Records the movements of an axis in `memory`. Copies the packets for a line to `line`, and
-/// returns their length in bytes. Each reading of the clock is 40 ticks after the previous reading.
+/// Records the movements of an axis in `memory`. Stores in `line` the packets that a target would
+/// send over a serial line, and returns their length in bytes. Each reading of the clock is 40
+/// ticks after the previous reading.
 ///
 /// # Errors
 /// Returns an error if the memory is too small.

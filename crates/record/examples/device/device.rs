@@ -21,11 +21,11 @@ const TASK: aix::Context = aix::Context::thread(0, 4242, 70_001);
 
 /// The recorded bytes of each dialect.
 pub(crate) struct Recorded {
-    /// The image of its ThreadX ring.
+    /// The image of the ThreadX ring.
     pub(crate) ring: Vec<u8>,
-    /// The log of its AIX hooks.
+    /// The log of the AIX hooks.
     pub(crate) log: Vec<u8>,
-    /// The image of its S.Ha.R.K. chunk.
+    /// The image of the S.Ha.R.K. chunk.
     pub(crate) chunk: Vec<u8>,
 }
 

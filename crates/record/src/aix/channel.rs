@@ -196,8 +196,8 @@ impl<'m> Channel<'m> {
         }
     }
 
-    /// Stops the channel permanently: stores the loss mark if entries were missed and, if the
-    /// channel was on, TRACE OFF.
+    /// Stops the channel permanently. Stores the loss mark if entries were missed, and TRACE OFF if
+    /// the channel was on and its log does not belong to a single CPU.
     pub(super) fn close(&mut self, moment: Moment) {
         let was_on = self.state == State::On;
         self.state = State::Stopped;
@@ -240,8 +240,8 @@ impl<'m> Channel<'m> {
             Store::Alternate(pair) => {
                 pair.waiting(stopped).map(|buffer| (buffer.filled(), buffer.starts_over))?
             }
-            // The entries of these two can still be overwritten or extended until the channel
-            // stops.
+            // Until the channel stops, it can still extend a single buffer and overwrite entries of
+            // a ring.
             Store::Single(buffer) => {
                 (stopped && !buffer.filled().is_empty()).then(|| (buffer.filled(), false))?
             }

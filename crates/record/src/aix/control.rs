@@ -138,8 +138,8 @@ impl<'m, C: Clock> Trace<'m, C> {
     ///
     /// [`Mode::Alternate`] divides the memory into two buffers; the other modes use one. Lengths
     /// are rounded down to a multiple of 8. Loss marks need about 200 bytes of each buffer. An
-    /// entry that does not fit into the rest of an empty buffer is always counted as missed. Every
-    /// entry fits into a buffer of 5 kB.
+    /// entry that does not fit into the remaining bytes of an empty buffer is always counted as
+    /// missed. Every entry fits into a buffer of 5 kB.
     ///
     /// # Errors
     /// Checked in this order: [`StartError::NoChannel`], [`StartError::TextsTooLong`],
@@ -186,7 +186,7 @@ impl<'m, C: Clock> Trace<'m, C> {
         if !options.deferred {
             channel.switch_on(moment);
         }
-        // Keep the channel only now: the calls above need `self` and the channel at the same time.
+        // Store the channel only now: the calls above need `self` and the channel at the same time.
         self.channels[number as usize] = Some(channel);
         Ok(number)
     }
@@ -241,9 +241,9 @@ impl<'m, C: Clock> Trace<'m, C> {
     ///
     /// `channel` can include one flag. With [`DISCARDBUFS`], the call discards and counts the
     /// entries that are not drained yet. With [`SERIAL`], the call completes only after all data
-    /// are drained to the log. No call blocks, so before that the call returns
-    /// [`ControlError::Draining`]. The caller must then drain the buffers and call again; this rule
-    /// is our own. Stopping a channel twice is not an error.
+    /// are drained to the log. Until then, it returns [`ControlError::Draining`], because no call
+    /// blocks. The caller must then drain the buffers and call again; this rule is our own.
+    /// Stopping a channel twice is not an error.
     ///
     /// # Errors
     /// [`ControlError::Flags`], [`ControlError::NotStarted`], [`ControlError::Draining`].

@@ -3,7 +3,7 @@
 //! AIX provides each call in two variants: for programs (`utrchook`, `utrchook64`, `trcgen`,
 //! `trcgent`) and for the kernel (`trchook`, `trchook64`, `trcgenk`, `trcgenkt`). According to the
 //! AIX documentation, the variants take the same arguments but permit different callers. We assume
-//! that both calls of a pair record the same entry, so each pair is one function here; the
+//! that both variants of a call record the same entry, so one function here replaces both; the
 //! [`Context`] identifies the caller.
 //!
 //! According to the AIX documentation, every event has a timestamp since AIX 5.3 TL5, regardless of
@@ -60,8 +60,8 @@ impl<C: Clock> Trace<'_, C> {
     /// Records a 32-bit event with up to five words (`TRCHKL0` to `TRCHKL5`). The type in `hkwd` is
     /// overwritten.
     ///
-    /// If there are two to four words, pads them with 0 to five words, because the type contains no
-    /// count.
+    /// Adds zeros to two, three or four words, so that the entry has five words: the type contains
+    /// no count.
     ///
     /// ```
     /// use tracewell_record::aix::{Context, Machine, Options, Outcome, Trace};
@@ -125,8 +125,8 @@ impl<C: Clock> Trace<'_, C> {
         self.insert(context, channel, &Record::Generic { hook, word, data }, hook)
     }
 
-    /// Stores an entry if its channel is on and its event list includes the entry. Reads the clock
-    /// only in that case.
+    /// Stores an entry if the channel is on and the channel's event list includes the entry. Reads
+    /// the clock only in that case.
     #[inline]
     fn insert(
         &mut self,
@@ -162,7 +162,8 @@ fn generic(hook: HookWord, stamped: bool) -> HookWord {
     }
 }
 
-/// Pads the words of a macro with 0 to five words. More than five words cause a compile-time error.
+/// Returns five words: the words of a macro, followed by zeros. More than five words cause a
+/// compile-time error.
 fn five<const N: usize>(words: [u32; N]) -> [u32; 5] {
     const { assert!(N <= 5, "an entry has at most five data words") };
     let mut five = [0; 5];

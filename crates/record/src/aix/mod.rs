@@ -43,11 +43,11 @@
 //!
 //! # Lost entries
 //!
-//! Every loss is counted in [`Counts`], and a hook 006 marks its position in the trace. Data word
-//! 1 of the hook is the number of losses so far. Data word 2 is the number of entries lost at this
+//! Every loss is counted in [`Counts`], and a hook 006 marks its position in the trace. Data word 1
+//! of the hook is the number of losses so far. Data word 2 is the number of entries lost at this
 //! position. In alternate mode, the hook precedes the first entry that was stored after the loss.
-//! In circular mode, the hook precedes the oldest remaining entry. Its count then includes all
-//! earlier entries and the entries that were too large for the whole buffer. A log that wrapped
+//! In circular mode, the hook precedes the oldest remaining entry. Data word 2 then counts all
+//! overwritten entries and the entries that were too large for the whole buffer. A log that wrapped
 //! begins with a hook 005 that counts the wraps.
 //!
 //! Comments in each file state which facts are documented, which facts are from memory, and which

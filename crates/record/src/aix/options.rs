@@ -120,7 +120,7 @@ impl EventList<'_> {
     }
 }
 
-/// The behaviour of the recorder if the next buffer may not fit into the log.
+/// The behaviour of the recorder if the next buffer might not fit into the log.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum LogFull {
     /// The log wraps: it continues at its start.

@@ -108,9 +108,10 @@ fn measured() -> u64 {
     u64::try_from((ticks * 1_000_000_000 + nanoseconds / 2) / nanoseconds).unwrap_or(0)
 }
 
-/// Reads the system clock and the counter at the same moment. Makes 16 attempts and returns the
-/// result of the attempt with the least time between its two readings of the counter, so that an
-/// interruption does not distort the result.
+/// Reads the system clock and the counter at the same moment. Makes 16 attempts. Each attempt reads
+/// the counter before and after it reads the system clock. Returns the result of the attempt with
+/// the least time between the two readings of the counter, so that an interruption does not distort
+/// the result.
 #[cfg(any(test, not(target_arch = "aarch64")))]
 fn simultaneous() -> (Instant, u64) {
     let try_once = || {

@@ -50,7 +50,7 @@ impl<F: FnMut() -> u64> Clock for F {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Masked<C> {
-    /// The underlying clock, which counts in at least the bits of the mask.
+    /// The underlying clock, whose counter has at least the bits of the mask.
     pub clock: C,
     /// The mask of valid bits in a reading.
     pub mask: u64,

@@ -23,7 +23,7 @@ use super::pool::{CLOSED, IMMORTAL_OWNER, OPEN, Pool, Survey, TAG};
 use crate::stream::Full;
 use crate::stream::sync::{Ordering, fence};
 
-/// If at least this many packets are open, threads that have no packet share packets.
+/// If at least this many packets are open, a thread without a packet of its own shares packets.
 const SHARE_NEW_FROM: u32 = if cfg!(all(loom, test)) { 1 } else { EXTRA_PACKETS / 4 };
 /// If at least this many packets are open, every thread whose packet is full shares packets.
 const SHARE_ALL_FROM: u32 = if cfg!(all(loom, test)) { 2 } else { EXTRA_PACKETS / 2 };

@@ -49,7 +49,7 @@ struct Writers {
     memory: Vec<AtomicU64>,
     geometry: Geometry,
     cursors: Vec<Cursor>,
-    /// The numbers of the stored events of all writers together.
+    /// Number of events that all writers together have stored.
     stored: Cell<u64>,
     clocks: Clocks,
     /// The packets that delayed threads own.
@@ -108,8 +108,9 @@ impl Writers {
     }
 }
 
-/// Reads all events and returns their writers and numbers. `unread` stores events before a pass,
-/// and `during` runs before each packet that the reader examines in this pass and later ones.
+/// Reads all events and returns their writers and numbers. After the reader has taken the first
+/// events, `unread` stores more. While the reader takes these, `during` runs before each packet
+/// that the reader examines.
 fn read(
     writers: &Rc<Writers>,
     unread: impl FnOnce(&Writers),
@@ -159,8 +160,9 @@ fn the_events_of_a_thread_stay_in_order_at_whatever_packet_it_interrupts_the_rea
     }
 }
 
-/// A crowd of this size has more writers than exclusive packets, so some writers share packets. If
-/// another thread is delayed while it stores a record, they move to another open packet.
+/// The crowd has more writers than there are exclusive packets, so some writers share packets. If
+/// another thread is delayed while it stores a record in a packet, these writers move to another
+/// open packet.
 #[test]
 fn the_events_of_a_crowd_stay_in_order_while_it_interrupts_the_reader() {
     const CROWD: u64 = EXTRA_PACKETS as u64 / 4 + 8;
@@ -168,7 +170,7 @@ fn the_events_of_a_crowd_stay_in_order_while_it_interrupts_the_reader() {
     for (seed, clocks) in (1..60_u64).zip(clocks.into_iter().cycle()) {
         let writers = Writers::new(CROWD as usize, clocks);
         (0..CROWD as usize).for_each(|writer| writers.record(writer));
-        // A linear congruential generator. The upper bits are the choice.
+        // A linear congruential generator, of which `choose` uses the upper bits.
         let mut random = seed;
         let mut choose = move |below: u64| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
@@ -181,7 +183,8 @@ fn the_events_of_a_crowd_stay_in_order_while_it_interrupts_the_reader() {
             move |writers| {
                 packets += 1;
                 match choose(8) {
-                    // Later, the writers rest, so that the reader comes to an end.
+                    // After 2000 packets, the writers record no more events, so that the reader
+                    // finishes.
                     _ if packets > 2000 => writers.resume_delayed(),
                     0 => writers.delay_another_in(choose(CROWD) as usize),
                     1 => writers.resume_delayed(),

@@ -8,7 +8,7 @@ std::thread_local! {
     static INTERRUPTION: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
 }
 
-/// Sets what runs before each packet that a reader of this thread examines; `None` ends this.
+/// Sets the function that runs before a reader on this thread examines a packet; `None` removes it.
 pub(super) fn set(interruption: Option<Box<dyn FnMut()>>) {
     INTERRUPTION.set(interruption);
 }

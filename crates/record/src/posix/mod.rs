@@ -28,7 +28,7 @@
 //! | `reader` | removes records in timestamp order |
 //! | `waiting` | how a writer learns that a reader waits |
 //! | `model` | checks the protocol with a model checker |
-//! | `interleaving` | tests the order of events with such writers |
+//! | `interleaving` | tests the order of events while `interruption` runs writers |
 //!
 //! Each file uses only the files above it. The caller owns the memory; `tracewell-posix` shares it
 //! between processes. `docs/posix-design.md` defines the terms and gives the reasons.

@@ -19,8 +19,8 @@
 //! 2. The word contains the order number that the packet got when it was opened, so it cannot be
 //!    mistaken for a count from an earlier use of the packet.
 //! 3. Acquire before the copy; after the copy, an acquire fence followed by a relaxed load.
-//! 4. A thread that sees the order number of an opened packet also sees, as closed, the packets
-//!    that the opener had closed before. The reader loads the number before its pass.
+//! 4. A thread that sees the order number of an opened packet also sees that the opener's earlier
+//!    packets are closed. The reader loads the number before its pass.
 //! 5. The fence is sequentially consistent. A writer that moves to another packet executes such a
 //!    fence before it loads the cutoff.
 //! 6. The value is only as accurate as the clocks.
@@ -53,7 +53,7 @@ pub struct Pool<'a> {
     policy: StreamPolicy,
 }
 
-/// Numbers of packets by state.
+/// The number of packets in each state, and the packet that was closed first.
 pub(super) struct Survey {
     /// Number of closed packets.
     pub(super) closed: u32,

@@ -3,7 +3,8 @@
 //! The records of each packet are in timestamp order, so the reader merges the packets by
 //! timestamp. To get a causal order, it makes two passes over the packets. The *cutoff* is the
 //! latest timestamp of the first pass. If the first pass saw a record, the second pass sees all
-//! records that were stored before it. The second pass removes only records up to the cutoff.
+//! records that were stored before this record. The second pass removes only records up to the
+//! cutoff.
 //!
 //! The order of a single thread's records does not depend on clocks. If packet B was opened after
 //! packet A was closed, the records of B follow all records of A. If a packet was opened after the
@@ -32,8 +33,8 @@ use crate::stream::sync::{Ordering, fence};
 /// larger, the clock was set back.
 const SET_BACK: u64 = 1_000_000_000;
 
-/// Maximum number of consecutive invalid records that [`Reader::take`] skips, so that a process
-/// that keeps overwriting the memory cannot keep the reader busy forever.
+/// Maximum number of consecutive invalid records that [`Reader::take`] skips. Without this limit, a
+/// process that keeps overwriting the memory could keep the reader busy forever.
 const MAX_INVALID: usize = 1 << 20;
 
 /// A record that was removed from the stream. Its data is in [`Reader::data`].
@@ -101,7 +102,7 @@ pub struct Reader {
     /// Order number and index of the packet that was closed first, among the closed packets with
     /// records.
     first_closed: Option<(u64, u32)>,
-    /// The reader leaves records later than this for the next double pass.
+    /// Records with a later timestamp than this remain for the next double pass.
     cutoff: u64,
     /// Timestamp of the record that was returned last.
     last: u64,
@@ -203,7 +204,7 @@ impl Reader {
     }
 
     /// Queues all packets whose next record is not later than the cutoff. Returns false if there is
-    /// none.
+    /// no such packet.
     fn offer_all(&mut self, pool: &Pool<'_>) -> bool {
         self.find_first_closed();
         (0..pool.used()).for_each(|packet| self.offer(pool, packet));

@@ -64,8 +64,8 @@ mod tests {
     use super::*;
     use crate::stream::sync::AtomicU64;
 
-    /// Without barriers and fences, a reader would sleep in spite of an event about once in two
-    /// million events. `model` shows that the fences suffice.
+    /// Without barriers and fences, about one event in two million would not wake the reader.
+    /// `model` shows that the fences suffice.
     #[test]
     fn a_reader_whose_barriers_are_refused_requests_fences_and_waits_for_earlier_stores_once() {
         let geometry = Geometry::for_promise(4096, 64).unwrap();

@@ -95,8 +95,9 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
 
     /// Assigns a name to an address or a number (`RKH_TR_FWK_...`). Filters are not applied.
     ///
-    /// `owner` is the active object that a state belongs to; other kinds of symbols ignore it. Send
-    /// the bytes before the buffer is full: the framework flushes the buffer after each symbol.
+    /// `owner` is the active object that a state belongs to; other kinds of symbols ignore it. The
+    /// caller must send the bytes before the buffer is full. (The framework flushes its buffer
+    /// after each symbol.)
     pub fn symbol(
         &mut self,
         kind: SymbolKind,
@@ -119,7 +120,7 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
         record.arg(key).text(name).end()
     }
 
-    /// Records a failed assertion (`RKH_TR_FWK_ASSERT`) by the line and the name of the module
+    /// Records a failed assertion (`RKH_TR_FWK_ASSERT`): its line, and the name of its module
     /// without `.c`.
     ///
     /// From 2.4.4 on, the group and event filters also apply to assertions: assertions are

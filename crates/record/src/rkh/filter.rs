@@ -13,8 +13,8 @@
 //! not even assertions, until the program opens filters. Older versions record all events.
 //!
 //! The names are the framework's: a filter that is *on* suppresses records, and a filter that is
-//! *off* passes them. We assume that the functions of older versions treat the bit of a group as
-//! those of newer versions do.
+//! *off* passes them. We assume that the functions of older and newer versions treat the bit of a
+//! group in the same way.
 //!
 //! The recorder does not reproduce known bugs of the framework: numbers beyond the end of a table
 //! change nothing, and no event id stands for all events.
@@ -223,7 +223,7 @@ impl<'m> Filters<'m> {
         self.events.fill(value);
     }
 
-    /// Sets the bit of the active object with a priority (`RKH_FILTER_ON_SMA`,
+    /// Sets the bit of the active object that has the given priority (`RKH_FILTER_ON_SMA`,
     /// `RKH_FILTER_OFF_SMA`). Returns false for a priority above 63.
     pub fn object(&mut self, priority: u8, filter: Filter) -> bool {
         let set = self.set(filter);

@@ -37,7 +37,8 @@ pub trait Buffer {
         self.block(1).first().copied()
     }
 
-    /// Moves as many bytes as fit to `out` and returns their number (`rkh_trc_getWholeBlock`).
+    /// Moves bytes to `out` until it is full or no bytes are left, and returns their number
+    /// (`rkh_trc_getWholeBlock`).
     fn read(&mut self, out: &mut [u8]) -> usize {
         let mut count = 0;
         // A block ends at the end of the buffer's memory, so a stream that wraps has two blocks.

@@ -11,7 +11,7 @@ pub(super) struct Open {
     pub(super) frame: Frame,
     /// The arguments that have not been written yet.
     pub(super) fields: &'static [Field],
-    /// The first error; if there is one, ending the record aborts it.
+    /// The first error. If there is one, the record is aborted when it ends.
     pub(super) fault: Option<Refusal>,
 }
 

@@ -130,7 +130,7 @@ impl Options {
             version: self.version,
             flags: self.flags(),
             settings: self.settings,
-            // The configuration record contains a size of timestamps even if the stream has no
+            // The configuration record contains the size of a timestamp even if the stream has no
             // timestamps.
             stamp_size: if self.settings.stamp == 0 { 4 } else { self.settings.stamp },
             max_pools: self.max_pools.min(15),

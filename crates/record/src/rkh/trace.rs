@@ -79,11 +79,11 @@ impl<'m, C: Clock, B: Buffer> Trace<'m, C, B> {
         };
         let mut payload = [0; 13];
         let length = announced.write_payload(&mut payload).unwrap_or_default();
-        // An open record would end up in the middle of this frame.
+        // Without this, an open record would continue after this frame.
         self.abort();
         let mut frame = Frame::begin(&mut self.buffer);
         self.put_id(&mut frame, event.code);
-        // The record of 13 bytes has neither a sequence number nor a timestamp.
+        // A configuration record of 13 bytes has neither a sequence number nor a timestamp.
         if announced.form != Form::Thirteen {
             self.put_number_and_stamp(&mut frame);
         }

@@ -77,7 +77,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         self.current
     }
 
-    /// Returns the number of events that were not stored since the tracer was created, by cause.
+    /// Returns, for each cause, how many events were not stored or were overwritten since the
+    /// tracer was created.
     pub fn drops(&self) -> Drops {
         self.drops
     }
@@ -225,10 +226,11 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         Ok(before)
     }
 
-    /// Returns the first chunk with one of these flags (`get_first_chunk`).
+    /// Returns the first chunk whose flags match `mask` (`get_first_chunk`).
     ///
-    /// Mode bits are compared as a whole, not bit by bit. A mask of 0 finds the first cyclic chunk;
-    /// any other mask without mode bits finds chunks of all modes.
+    /// The chunk must have the mode that `mask` contains, and at least one of the other flags in
+    /// `mask` if there are any. A mask of 0 finds the first cyclic chunk; any other mask without
+    /// mode bits finds chunks of all modes.
     pub fn get_first_chunk(&self, mask: u8) -> Option<u8> {
         let (mode, others) = (mask & flag::MODE, mask & !flag::MODE);
         let asks_mode = mode != 0 || others == 0;

@@ -8,8 +8,8 @@ use super::{ControlError, Outcome, Trace};
 use crate::clock::Clock;
 
 impl<C: Clock, const CHUNKS: usize> Trace<'_, C, CHUNKS> {
-    /// Logs an event (`TRACER_LOGEVENT`) if tracing is on, its family is not suppressed, and the
-    /// current chunk has a free slot.
+    /// Logs an event (`TRACER_LOGEVENT`) if tracing is on, the event's family is not suppressed,
+    /// and the current chunk has a free slot.
     ///
     /// `code` is the event code. The code 0 is refused, and [`ids::NEXT_CHUNK`] is a command that
     /// does the same as [`Trace::next_chunk`]. The clock is read only if a chunk is selected and

@@ -30,7 +30,8 @@
 //!
 //! The calls have the kernel's names without `FTrace_`. With the published source, a caller can
 //! write beyond an area, lose the event at a jump, and access freed memory. The documentation of
-//! each call describes the differences. The general differences are:
+//! each call describes how it differs from the kernel's call. These differences concern several
+//! calls:
 //!
 //! * Chunk numbers, sizes, flags and links are checked. No call changes a chunk that is current,
 //!   linked or being sent.

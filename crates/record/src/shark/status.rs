@@ -28,7 +28,7 @@ pub enum Outcome {
     Refused,
 }
 
-/// Numbers of events that were not stored or were overwritten, by cause.
+/// Number of events that were not stored or were overwritten, for each cause.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Drops {
     /// Logged while tracing was off.
@@ -43,7 +43,7 @@ pub struct Drops {
     pub busy: u64,
     /// Logged with a code that cannot be stored: see [`Outcome::Refused`].
     pub refused: u64,
-    /// Commands to continue in the next chunk that were given while there was none. They lose no
+    /// Commands to continue in the next chunk, given while there was no next chunk. They lose no
     /// event.
     pub no_successor: u64,
     /// Stored, but overwritten by a later lap of a cyclic chunk.
@@ -66,7 +66,7 @@ pub struct ChunkStatus {
     pub emergency: u32,
     /// Offset of the next record, or packed record, from the start of the normal area, in bytes.
     pub position: u32,
-    /// Bytes in use in the emergency area.
+    /// Number of bytes in use in the emergency area.
     pub kept: u32,
     /// Number of times that a cyclic chunk continued at its start.
     pub laps: u32,
@@ -87,7 +87,7 @@ pub enum ControlError {
     Sizes,
     /// The memory is too small for the header and the areas.
     MemoryTooSmall {
-        /// Bytes needed.
+        /// Number of bytes needed.
         needed: usize,
     },
     /// The flags contain both mode bits, or flags that only the tracer sets.

@@ -26,7 +26,7 @@ impl UdpSender {
     /// [`PORT`](tracewell_wire::shark::PORT) for both.
     ///
     /// # Errors
-    /// If an address is invalid, or the socket cannot be bound to `local`.
+    /// Returns an error if an address is invalid, or if the socket cannot be bound to `local`.
     pub fn connect(local: impl ToSocketAddrs, target: impl ToSocketAddrs) -> io::Result<Self> {
         let socket = UdpSocket::bind(local)?;
         socket.connect(target)?;

@@ -51,8 +51,8 @@ impl Blocks {
         self.seal(kind, start);
     }
 
-    /// Adds a block whose body consists of the word `head` followed by `bytes`, padded with 0 to a
-    /// whole word.
+    /// Adds a block whose body consists of the word `head` followed by `bytes`, padded with zeros
+    /// to whole words.
     pub(super) fn add_text(&mut self, kind: Kind, head: u64, bytes: &[u8]) {
         let start = self.bytes.len();
         let body = self.extend(WORD + bytes.len().next_multiple_of(WORD));

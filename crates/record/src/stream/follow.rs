@@ -48,8 +48,8 @@ impl Stream {
             let seen = image.word(at::WAKE).load(Ordering::SeqCst) as u32;
             let left = deadline.saturating_duration_since(Instant::now());
             if !left.is_zero() {
-                // Announce the wait before calling `found`: an event recorded after that wakes this
-                // thread.
+                // Announce the wait before calling `found`: an event recorded after the
+                // announcement wakes this thread.
                 image.word(at::WAITERS).store(1, Ordering::SeqCst);
                 image.make_gate();
             }

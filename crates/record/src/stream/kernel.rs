@@ -63,8 +63,8 @@ impl<S: Deref<Target = Stream>> Kernel<S> {
         &self.stream
     }
 
-    /// Records an event with at most two numbers. The event's id determines how many of the
-    /// arguments it has. Ignores an unknown id, and the ids of events with text.
+    /// Records an event with at most two arguments; the event's id determines how many. Ignores an
+    /// unknown id, and the ids of events with text.
     ///
     /// Like [`Stream::record`], does not wait or allocate, and is safe to call from a signal
     /// handler.

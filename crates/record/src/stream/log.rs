@@ -230,7 +230,7 @@ impl<W: Write> Log<W> {
         Ok(())
     }
 
-    /// Says how the recorded program ended. [`Log::close`] writes this to the log.
+    /// Stores how the recorded program ended. [`Log::close`] writes this to the log.
     pub const fn program_ended(&mut self, end: ProgramEnd) {
         self.program_end = Some(end);
     }

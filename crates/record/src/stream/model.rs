@@ -143,8 +143,7 @@ fn unconsumed_records_are_not_overwritten() {
 }
 
 /// Two strings with the same beginning compete for a slot. The slot accepts one of them, and all
-/// threads agree on which. A thread whose string was accepted reads it completely. The reader can
-/// see the definition after any of its steps.
+/// threads agree on which. A thread whose string was accepted reads it completely.
 #[test]
 fn a_slot_gets_one_text_whole_and_all_who_define_it_agree() {
     check(|| {

@@ -57,7 +57,8 @@ pub struct LaneReader {
     packet: Option<PacketHeader>,
     /// Number of events lost in this lane before the last clear.
     cleared: u64,
-    /// Number of the first event to be read, if at least one part was read.
+    /// Number of the first event that this reader returned or will return; `None` if it is not
+    /// known yet.
     from: Option<u64>,
     /// Number of packets with invalid contents, which a correct writer cannot have stored.
     damaged: u64,
@@ -120,8 +121,8 @@ impl LaneReader {
             // visible.
             let committed = image.head(self.lane, lane::COMMITTED).load(Ordering::Acquire);
             let committed = Committed(committed).position();
-            // `oldest` may be slightly out of date, so the newest packet and the ring's size limit
-            // the position too.
+            // `oldest` may be slightly out of date. So also compute the oldest position from the
+            // newest packet and the size of the ring.
             let oldest = image.head(self.lane, lane::OLDEST).load(Ordering::Relaxed);
             let oldest = oldest.max(
                 (committed.saturating_sub(1) / words * words + words)

@@ -2,17 +2,17 @@
 //! at once.
 //!
 //! Once defined, a slot keeps its definition. No thread waits for the thread that started the
-//! definition. That thread may be preempted, stopped or dead. A signal handler may even have
-//! interrupted it, and would then wait for its own thread. Instead, a thread that finds an
-//! incomplete definition completes it:
+//! definition. That thread may be preempted, stopped or dead. A signal handler that has interrupted
+//! that thread would even wait for itself. Instead, a thread that finds an incomplete definition
+//! completes it:
 //!
 //! 1. The header changes from 0 to a claim, which contains the length of the string. From then on,
 //!    the slot accepts only strings of this length.
 //! 2. The words of the string change from 0, in order. After each word, a thread compares the
 //!    slot's word with the word of its own string, and continues only if they are equal. It does
-//!    not matter which thread stored the slot's word. Otherwise the slot contains a different
-//!    string, and the thread abandons this slot. So the stored words always form the beginning of a
-//!    single string: the string of the thread that stored the latest word.
+//!    not matter which thread stored the slot's word. If the words differ, the slot contains a
+//!    different string, and the thread abandons this slot. So the stored words always form the
+//!    beginning of a single string: the string of the thread that stored the latest word.
 //! 3. A thread that has seen all words of its own string sets the header to ready.
 //!
 //! A thread either replaces the value 0, or stores the value that every other thread stores there

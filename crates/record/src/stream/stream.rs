@@ -37,8 +37,8 @@ pub struct StreamOptions {
     /// Number of lanes. Each recording thread uses one lane. A signal handler that interrupts a
     /// record, and itself records, uses another lane. Unused lanes occupy no memory. Default: 64.
     pub lanes: u32,
-    /// Packets per lane, at least 2. With the policy loop, one packet is being written and the
-    /// others keep their events. Default: 16.
+    /// Number of packets per lane, at least 2. With the policy loop, one packet is being written
+    /// and the others keep their events. Default: 16.
     pub packets: u32,
     /// Length of a packet in bytes: a multiple of 8 from 512 to 1 MiB. Default: 64 KiB.
     pub packet_size: u32,
@@ -325,7 +325,7 @@ fn clock_facts(wanted: Option<ClockKind>) -> ClockFacts {
         None => counter::is_invariant(),
         Some(kind) => kind == ClockKind::Counter,
     };
-    // Read the clocks next to the counter, because the three times form one origin.
+    // Read the clocks immediately before the counter, because the three times form one origin.
     let (origin_realtime, origin_monotonic) = (sys::realtime(), sys::monotonic());
     if counter {
         let origin = counter::read();

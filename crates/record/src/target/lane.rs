@@ -20,7 +20,7 @@ pub(super) struct Lane {
     pub(super) last: u32,
     /// Number of the next packet to read.
     pub(super) read: u32,
-    /// Bytes of the payload of the open packet; `None` if no packet is open.
+    /// Length of the open packet's payload in bytes; `None` if no packet is open.
     length: Option<u16>,
     sum: u16,
     refused: u16,

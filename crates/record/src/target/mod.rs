@@ -2,8 +2,8 @@
 //!
 //! [`Recorder`] and the C recorder in `firmware/` write the same bytes for the same calls. The
 //! recorder does not allocate memory. If the ring is full, a new packet overwrites the oldest
-//! packet. [`Recorder::read`] copies packets to a buffer for a line. A dump of the memory contains
-//! the whole ring, which a decoder finds by its control block.
+//! packet. [`Recorder::read`] copies packets to a buffer, for example to send them over a serial
+//! line. A dump of the memory contains the whole ring, which a decoder finds by its control block.
 //!
 //! | module | content |
 //! |---|---|

@@ -33,9 +33,9 @@ pub struct Options<'a> {
     pub kernel: &'a str,
     /// True if a larger priority is more urgent.
     pub larger_is_urgent: bool,
-    /// True to keep the packets that an earlier run left in memory that survives a reset. The
-    /// memory must contain a ring with the same cores, slots and entries; otherwise the recorder
-    /// clears it.
+    /// True if the recorder must keep the packets of an earlier run, for memory that survives a
+    /// reset. The memory must contain a ring with the same cores, slots and entries; otherwise the
+    /// recorder clears the memory.
     pub keep: bool,
 }
 
@@ -54,7 +54,7 @@ impl Default for Options<'_> {
     }
 }
 
-/// Error for options or memory that a ring cannot have.
+/// Error for options that are out of range, or for memory that is too small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Error {
     /// The number of cores or the size of a slot is out of range.
@@ -108,8 +108,9 @@ pub struct Recorder<'m, C> {
     lanes: [Lane; CORES],
     clock: C,
     filter: u32,
-    /// Index of the next definition to read, and the number of its packet.
+    /// Index of the next definition to read.
     define_next: u16,
+    /// Number of the next packet of definitions.
     define_number: u32,
     /// Number of packets that were read since the definitions were repeated.
     since_repeat: u16,
@@ -126,7 +127,8 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
     /// Returns an error if an option is out of its range or the memory is too small.
     pub fn new(memory: &'m mut [u8], options: &Options<'_>, clock: C) -> Result<Self, Error> {
         let Options { cores, slot, entries, .. } = *options;
-        // Begin with the minimum number of slots, with which the checks and positions are valid.
+        // The number of slots is not known yet. The minimum passes the check, and the first slot's
+        // position does not depend on it.
         let mut control = Control { cores, slot, slots: 2, entries, session: 0, dropped: 0 };
         if !control.is_valid() || usize::from(cores) > CORES {
             return Err(Error::Options);
@@ -317,13 +319,15 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         let arguments = &arguments[..length];
         let now = (self.clock)();
         let Control { cores, session, slot, .. } = self.control;
-        // The array of lanes is larger than the number of cores, so its bounds do not check this.
+        // The array of lanes can have more entries than the ring has cores, so an index within the
+        // array can still be too large.
         if core >= cores {
             return;
         }
         let slot = usize::from(slot);
         let Some(lane) = self.lanes.get_mut(usize::from(core)) else { return };
-        // The counter wraps at 2^32. The difference is correct as long as it wraps at most once.
+        // The counter wraps at 2^32. The difference is correct if fewer than 2^32 ticks have
+        // passed.
         let ticks = now.wrapping_sub(lane.last);
         lane.last = now;
         lane.time = lane.time.wrapping_add(u64::from(ticks));
@@ -342,7 +346,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         lane.append(&event[..head + length], slots, slot);
     }
 
-    /// Counts an event of a core that the caller could not record, for example because another core
+    /// Counts an event that the caller could not record on a core, for example because another core
     /// held the lock.
     pub fn refuse(&mut self, core: u8) {
         if let Some(lane) = self.lanes.get_mut(usize::from(core)) {

@@ -19,7 +19,7 @@ pub struct Isr {
     /// The kernel's system state: on most ports the nesting depth, 1 in an interrupt that is not
     /// nested.
     pub system_state: u64,
-    /// The kernel's preemption counter; it preempts only at 0.
+    /// The kernel's preemption counter. The kernel preempts threads only while this counter is 0.
     pub preempt_disable: u64,
 }
 

@@ -7,7 +7,7 @@
 //! control header | registry slot 0 .. R-1 | event slot 0 .. E-1 | slack
 //! ```
 //!
-//! The caller supplies the data that only the kernel has:
+//! The caller supplies what only the kernel can provide:
 //! * the [`Context`] of each event: which code is running, at which priority, on which core;
 //! * the [`Object`]s that exist when tracing starts, and every object that is created or deleted
 //!   later;

@@ -75,7 +75,8 @@ impl Ring {
         Self { first, end, next: first, base_address }
     }
 
-    /// Stores an event in the next slot and advances. The flag is true if the ring wrapped.
+    /// Stores an event in the next slot and advances. Returns the entry, and true if the ring
+    /// wrapped.
     #[inline(always)]
     pub(super) fn store<T: Target>(
         &mut self,

@@ -19,7 +19,7 @@ pub struct Item {
 }
 
 impl Item {
-    /// Length of its frame in bytes.
+    /// Returns the length of the entry's frame in bytes.
     fn size(&self) -> usize {
         let word = if self.env == Env::Bits32 { 4 } else { 8 };
         let data = self.data.as_ref().map_or(0, Vec::len);
@@ -31,8 +31,8 @@ fn size_of(items: &[Item]) -> usize {
     items.iter().map(Item::size).sum()
 }
 
-/// Bytes that a buffer reserves for hook 006 and TRACE OFF, and the maximum length of hooks 005 and
-/// 006.
+/// Number of bytes that a buffer reserves for hook 006 and TRACE OFF. Hooks 005 and 006 together
+/// have the same maximum length.
 const RESERVED: usize = 48 + 56;
 /// Length of the mark at the front of a ring in bytes.
 const FRONT: usize = 56;
@@ -225,7 +225,7 @@ impl Reference {
         Waiting { items, starts_over: false }
     }
 
-    /// Returns the bytes of a ring that are not entries.
+    /// Returns the number of bytes before the first entry of a ring; 0 in other modes.
     pub fn front(mode: Mode) -> usize {
         if mode == Mode::Circular { FRONT } else { 0 }
     }

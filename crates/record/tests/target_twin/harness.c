@@ -54,7 +54,7 @@ static uint32_t number_at(const uint8_t *from)
     return from[0] | ((uint32_t)from[1] << 8) | ((uint32_t)from[2] << 16) | ((uint32_t)from[3] << 24);
 }
 
-/* Records an event. An event without a meaning is in no group that a filter can remove. */
+/* Records an event. A filter cannot remove an event whose id is not in `codes`. */
 static void event(uint32_t id, uint32_t first, uint32_t second)
 {
     uint32_t code = TW_CODE(TW_ALWAYS, id);

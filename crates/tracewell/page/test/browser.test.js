@@ -8,9 +8,12 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 
 import { PROGRAM, ROOT, converted, hash, keep, launched, opened, options, temporary } from "./chromium.js";
-import { writeLarge } from "./large.js";
+import { writeLarge, writeWide } from "./large.js";
 
 const RANGE = "#t=4155000-4352000";
+
+/** More calls that draw would make a picture slow. A rectangle and a text for each of 4,000 spans are permitted. */
+const MAX_CALLS = 12_000;
 
 /** Traces of all dialects that have files in the repository, with the rate of their clock. */
 const TRACES = [
@@ -123,7 +126,7 @@ test("each figure links to its place, and the columns of figures can be sorted",
     assert.match(await page.textContent("#figures tbody tr"), /^logger/);
     await page.getByRole("button", { name: "events ▾" }).click();
     assert.match(await page.textContent("#figures tbody tr"), /^System Timer Thread/);
-    await page.getByRole("button", { name: "Priority inversions" }).click();
+    await page.getByRole("button", { name: "Priority inversions" }).first().click();
     const inversion = await page.textContent("#figures tbody tr");
     assert.match(inversion, /^controllog fileloggertelemetry 191.8 µs191.8 µs685.5 µs46.03715 ms$/);
     await page.getByRole("button", { name: "Mutexes and semaphores" }).click();
@@ -133,7 +136,7 @@ test("each figure links to its place, and the columns of figures can be sorted",
     await page.getByRole("button", { name: "Events by kind" }).click();
     assert.match(await page.textContent("#figures table"), /tx_mutex_get/);
     await keep(page, "figures");
-    await page.getByRole("button", { name: "Priority inversions" }).click();
+    await page.getByRole("button", { name: "Priority inversions" }).first().click();
     await page.getByText("46.03715 ms").click();
     await page.waitForFunction(() => document.getElementById("details").textContent.includes("control waits for mutex log file"));
     if (process.env.FIGURES_PICTURE) await page.screenshot({ path: process.env.FIGURES_PICTURE });
@@ -311,31 +314,81 @@ test("axe finds no serious fault, in both themes and all panels, with a selected
     }
 });
 
-test("the page of a large trace is small on disk and in memory, and draws fast", options, async (context) => {
-    // The default is 50,000 events, because a program without optimisation is slow. With 2 million
-    // events and no other load, the median must be below FRAME_MS. The project aims at 16 ms.
-    const trace = temporary("large.trx");
-    const count = writeLarge(join(ROOT, "examples/scheduling.trx"), trace, Number(process.env.PAGE_EVENTS ?? 50_000));
-    const file = temporary("large.html");
-    spawnSync(PROGRAM, ["convert", "-O", "rate=100MHz", trace, "-o", file]);
-    assert.ok(statSync(file).size < 2_000_000 * Math.max(count / 50_000, 1));
-    const { page, faults } = await opened(pathToFileURL(file).href, { width: 2000 + 200 + 308, height: 1300 });
-    assert.match(await page.textContent("#facts"), new RegExp(`${count.toLocaleString("en")} events`));
-    const frames = [];
-    for (let i = 0; i < 20; i += 1) {
-        const drawn = await page.evaluate(() => document.documentElement.dataset.drawn);
-        await page.keyboard.press(["w", "a", "s", "d"][i % 4]);
-        await page.waitForFunction((old) => document.documentElement.dataset.drawn !== old, drawn);
-        frames.push(Number(await page.evaluate(() => document.documentElement.dataset.frame)));
-    }
-    const median = frames.sort((a, b) => a - b)[10];
-    const heap = await page.evaluate(() => performance.memory.usedJSHeapSize);
-    context.diagnostic(`${count} events: median of a frame ${median} ms, heap ${Math.round(heap / 1e6)} MB`);
-    assert.ok(heap < 300e6);
-    if (process.env.FRAME_MS) assert.ok(median < Number(process.env.FRAME_MS), `${median} ms`);
-    assert.deepEqual(faults, []);
-    await page.close();
-});
+/** Counts the calls that draw on a canvas, by their names. @param {any} page */
+function counting(page) {
+    return page.evaluate(() => {
+        const counts = globalThis.drawings = {};
+        for (const name of ["fillRect", "fill", "stroke", "strokeRect", "fillText", "drawImage", "putImageData"]) {
+            const draw = CanvasRenderingContext2D.prototype[name];
+            CanvasRenderingContext2D.prototype[name] = function count(...args) {
+                counts[name] = (counts[name] ?? 0) + 1;
+                return draw.apply(this, args);
+            };
+        }
+    });
+}
+
+/**
+ * Presses keys in turn, and returns for each frame its time in milliseconds, which the page measures, and its number of drawing calls.
+ * @type {(page: any, keys: string[], count: number) => Promise<{ time: number, puts: number, calls: number }[]>}
+ */
+function frames(page, keys, count) {
+    return page.evaluate(async ([all, wanted]) => {
+        const { dataset } = document.documentElement;
+        const list = [];
+        for (let i = 0; i < wanted; i += 1) {
+            for (const name of Object.keys(globalThis.drawings)) globalThis.drawings[name] = 0;
+            const { drawn } = dataset;
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key: all[i % all.length], bubbles: true }));
+            while (dataset.drawn === drawn) await new Promise((done) => requestAnimationFrame(done));
+            const { putImageData = 0, ...others } = globalThis.drawings;
+            list.push({ time: Number(dataset.frame), puts: putImageData, calls: Object.values(others).reduce((a, b) => a + b, 0) });
+        }
+        return list;
+    }, [keys, count]);
+}
+
+/** Pages of large traces: their names, and functions that write them. @type {[string, (target: string, events: number) => number][]} */
+const LARGE = [
+    ["large", (target, events) => writeLarge(join(ROOT, "examples/scheduling.trx"), target, events)],
+    ["wide", (target, events) => writeWide(target, events, 48)],
+];
+
+for (const [name, write] of LARGE) {
+    test(`the page of a ${name} trace is small on disk and in memory, and draws with few calls`, options, async (context) => {
+        // The default is 50,000 events, because a program without optimisation is slow. With 2 million
+        // events and no other load, the median should be below FRAME_MS. The project aims at 16 ms.
+        const trace = temporary(`${name}.trx`);
+        const count = write(trace, Number(process.env.PAGE_EVENTS ?? 50_000));
+        const file = temporary(`${name}.html`);
+        spawnSync(PROGRAM, ["convert", "-O", "rate=100MHz", trace, "-o", file]);
+        assert.ok(statSync(file).size < 2_000_000 * Math.max(count / 50_000, 1));
+        const { page, faults } = await opened(pathToFileURL(file).href, { width: 2000 + 200 + 308, height: 2100 });
+        assert.match(await page.textContent("#facts"), new RegExp(`${count.toLocaleString("en")} events`));
+        await counting(page);
+        const lanes = Number(await page.evaluate(() => document.documentElement.dataset.lanes));
+        if (name === "wide") assert.ok(lanes >= 60, String(lanes));
+        // The first frame of each kind computes sums that the page keeps.
+        await frames(page, ["w", "s"], 4);
+        for (const [what, keys, before] of [["zooming", ["w", "w", "s", "s"], 0], ["moving", ["a", "d"], 4], ["zooming near", ["w", "s"], 6]]) {
+            await frames(page, ["w"], before);
+            const list = await frames(page, keys, 20);
+            const times = list.map(({ time }) => time).sort((a, b) => a - b);
+            const most = Math.max(...list.map(({ calls }) => calls));
+            context.diagnostic(`${count} events, ${lanes} rows, ${what}: median of a frame ${times[10]} ms, worst ${times[19]} ms, at most ${most} calls`);
+            // One image for all rows, and few calls beside it: their number does not depend on the trace.
+            assert.ok(list.every(({ puts }) => puts <= 1), JSON.stringify(list));
+            assert.ok(most < MAX_CALLS, String(most));
+            if (process.env.FRAME_MS) assert.ok(times[10] < Number(process.env.FRAME_MS), `${times[10]} ms`);
+        }
+        await keep(page, `${name}-near`);
+        const heap = await page.evaluate(() => performance.memory.usedJSHeapSize);
+        context.diagnostic(`heap ${Math.round(heap / 1e6)} MB`);
+        assert.ok(heap < 300e6);
+        assert.deepEqual(faults, []);
+        await page.close();
+    });
+}
 
 test("a range that is typed is selected, and its figures are shown", options, async () => {
     const { page, faults } = await opened(converted("examples/scheduling.trx", "rate=100MHz"));

@@ -2,7 +2,8 @@
 //
 //     node --experimental-websocket test/firefox.mjs PAGE.html
 //
-// Controls the program FIREFOX, or `firefox-esr`, with WebDriver BiDi.
+// Controls Firefox with WebDriver BiDi. The variable FIREFOX names the program; by default, it is
+// `firefox-esr`.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

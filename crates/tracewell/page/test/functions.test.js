@@ -14,9 +14,10 @@ import { BLOCKED, Model, Spans, TASK } from "../model.js";
 import { grid } from "../paint.js";
 import { UserMarks } from "../marks.js";
 import { objectText } from "../objects.js";
+import { Pace } from "../pace.js";
 import { Pixels } from "../pixels.js";
 import { Reader } from "../reader.js";
-import { rectangles } from "../rectangles.js";
+import { Sheet } from "../rectangles.js";
 import { contextOrder, counted, laneName, lanes, ordered as arranged, placed, reordered } from "../rows.js";
 import { Sequence } from "../scale.js";
 import { inflated, numbers, payload, wideNumbers } from "../source.js";
@@ -142,9 +143,45 @@ test("each pixel has the spans and the shares that a search in the whole row fin
     }
 });
 
+test("the shares of wide pixels of a long row, from stored sums, are those of its spans", () => {
+    const count = 20_000;
+    const at = Float64Array.from({ length: count }, (_, i) => 10 * i + (i % 7));
+    const state = Uint8Array.from({ length: count }, (_, i) => (i % 3 === 0 ? 1 : 5));
+    const row = new Spans(/** @type {any} */ ({ change: { at, seq: at, state, value: state }, length: 10 * count }), [0, count]);
+    const width = 1000;
+    const pixels = new Pixels(row, -1500);
+    assert.ok(pixels.simplify(1, width));
+    assert.ok(!new Pixels(row, 0).simplify(1, 5));
+    for (let from = -1500; from < 10 * count + 2000; from += width) {
+        pixels.advance(from + width);
+        const share = (row.before(1, from + width) - row.before(1, from)) / width;
+        assert.ok(Math.abs(pixels.share(1) - share) < 0.01, `${from}: ${pixels.share(1)}, ${share}`);
+    }
+});
+
+test("texts follow at once after a single movement, and during a long one a few times per second", () => {
+    const pace = new Pace();
+    const still = ["selection"];
+    assert.equal(pace.isMoving({ from: 0, to: 10 }, still, 0), false);
+    assert.equal(pace.isMoving({ from: 1, to: 11 }, still, 500), false);
+    const followed = [];
+    for (let now = 516; now < 1516; now += 16) {
+        if (!pace.isMoving({ from: now, to: now + 10 }, still, now)) followed.push(now);
+    }
+    assert.ok(followed.length >= 3 && followed.length <= 4, String(followed));
+    // If texts cost more, they follow less often.
+    pace.cost = 100;
+    assert.equal(pace.isMoving({ from: 1508.5, to: 1518 }, still, 1900), true);
+    pace.cost = 0;
+    // A frame without a movement, and another selection.
+    assert.equal(pace.isMoving({ from: 1508.5, to: 1518 }, still, 1916), false);
+    assert.equal(pace.isMoving({ from: 1509, to: 1519 }, still, 1932), true);
+    assert.equal(pace.isMoving({ from: 1510, to: 1520 }, ["other"], 1948), false);
+});
+
 test("in a file, equal neighbouring rectangles are one", () => {
     const ink = new SvgInk(() => ({ width: 0, rise: 0 }));
-    const rects = rectangles(/** @type {any} */ (ink), { left: 0, top: 0, width: 100, height: 10 });
+    const rects = new Sheet(/** @type {any} */ (ink)).rectangles({ left: 0, top: 0, width: 100, height: 10 });
     for (const x of [0, 1, 2, 4]) {
         rects.add(x, 5, 1, 5, "#111111");
         rects.add(x, 0, 1, x < 2 ? 5 : 4, "#222222");
@@ -387,7 +424,7 @@ function inverted(count) {
 
 test("the table of inversions computes only the rows that are read", () => {
     const { figures, done } = inverted(2000);
-    const { rows } = figures.inversions(0);
+    const { rows } = figures.inversions(0, 0, 1e6);
     assert.deepEqual([rows.length, done.spans], [2000, 0]);
     assert.deepEqual(rows[0].map(({ text }) => text), ["high", "same", "", "low 5", "2000", "5", "1999"]);
     assert.equal(done.spans, 2);

@@ -55,7 +55,7 @@ test("a click on the name of a row selects the row and shows its figures", optio
     await page.locator("#timeline").click({ position: { x: 60, y: 44 + 78 + 22 + 160 + 22 + 13 } });
     await hash(page, /w=6/);
     const panel = await page.textContent("#details");
-    for (const text of ["log file", "none (event 4)", "1.183 ms by logger", "685.2 µs by control", "25 times", "20.02 ms"]) {
+    for (const text of ["log file", "none (event 4)", "1.183 ms by logger", "685.2 µs by control from the suspension, 685.5 µs from the request", "25 times", "20.02 ms"]) {
         assert.ok(panel.includes(text), `${text}: ${panel}`);
     }
     await keep(page, "row");
@@ -200,6 +200,65 @@ test("all rows are visible at first if they fit, and both borders can be moved w
     await page.locator("#divider").focus();
     await page.keyboard.press("ArrowRight");
     assert.equal(await page.evaluate(() => location.hash), "");
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
+test("the longest waits are in a list, from the suspension and from the request, and lead to their places", options, async () => {
+    const { page, faults } = await example("#p=figures");
+    await page.getByRole("button", { name: "Longest waits" }).first().click();
+    assert.match(await page.textContent("#figures .scope"), /^whole trace, 58\.76 ms/);
+    const lengths = await page.evaluate(() => [...document.querySelectorAll("#figures tbody tr")].map((row) => {
+        const [number, unit] = row.children[3].textContent.replace(", not ended", "").split(" ");
+        return Number(number) * { ms: 1000, µs: 1, ns: 0.001 }[unit];
+    }));
+    assert.ok(lengths.length > 100 && lengths.every((length, i) => i === 0 || length <= lengths[i - 1]), String(lengths));
+    const row = page.locator("#figures tbody tr", { hasText: "log file" }).first();
+    assert.equal(await row.textContent(), "controlmutexlog file685.2 µs685.5 µslogger46.03750 ms");
+    await row.getByText("685.2 µs").click();
+    await stated(page, "control waits for mutex log file");
+    assert.match(await page.textContent("#details"), /event 836 tx_mutex_get, 685\.5 µs from the request to the end/);
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
+test("figures are those of a range when it is selected, say so, and change to the whole trace by a click", options, async () => {
+    const { page, faults } = await example("#p=figures");
+    const scope = page.locator("#figures .scope");
+    await page.getByRole("button", { name: "Longest waits" }).first().click();
+    assert.equal(await scope.getByRole("button", { name: /^show/ }).count(), 0);
+    const range = "selected range 42.14550 ms to 42.78800 ms";
+    await page.evaluate(() => { location.hash = "#t=4155000-4352000&r=4214550-4278800&p=figures"; });
+    await page.waitForFunction((text) => document.querySelector("#figures .scope")?.textContent.includes(text), range);
+    // The same table, of the range.
+    assert.equal(await page.locator("#figures nav .chosen").textContent(), "Longest waits");
+    assert.match(await page.textContent("#figures tbody"), /controlmutexlog file642\.5 µs642\.9 µslogger/);
+    assert.ok(await page.locator("#figures tbody tr").count() < 10);
+    await scope.getByRole("button", { name: "show whole trace" }).click();
+    assert.match(await scope.textContent(), /^whole trace, 58\.76 ms/);
+    assert.ok(await page.locator("#figures tbody tr").count() > 100);
+    await scope.getByRole("button", { name: `show ${range}` }).click();
+    assert.ok((await scope.textContent()).startsWith(range));
+    // Without a range, the table of the whole trace returns.
+    await page.getByRole("button", { name: "Threads", exact: true }).click();
+    await page.evaluate(() => { location.hash = "#t=4155000-4352000&p=figures"; });
+    await page.waitForFunction(() => document.querySelector("#figures .scope")?.textContent.startsWith("whole trace"));
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
+test("a table that is wider than its place says so and has a button that shows its other columns", options, async () => {
+    const { page, faults } = await example("#p=figures", { width: 1280 });
+    await page.getByRole("button", { name: "Threads", exact: true }).click();
+    const more = page.getByRole("button", { name: "more columns" });
+    const left = () => page.evaluate(() => document.querySelector("#figures .table").scrollLeft);
+    const wide = await page.evaluate(() => { const area = document.querySelector("#figures .table"); return area.scrollWidth - area.clientWidth; });
+    assert.ok(wide > 0);
+    await more.click();
+    await page.waitForFunction(() => document.querySelector("#figures .table").scrollLeft > 0);
+    assert.ok(await left() <= wide);
+    await page.getByRole("button", { name: "Events by kind" }).click();
+    assert.ok(await more.isHidden());
     assert.deepEqual(faults, []);
     await page.close();
 });

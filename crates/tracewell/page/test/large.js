@@ -1,4 +1,4 @@
-// Creates a large ThreadX trace that repeats the events of the example with later times.
+// Creates large ThreadX traces: one that repeats the events of the example with later times, and one with many threads.
 
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -44,4 +44,71 @@ export function writeLarge(example, target, wanted) {
     }
     writeFileSync(target, large);
     return times * count;
+}
+
+/** Sizes of the parts of the dump that `writeWide` writes. */
+const [HEAD, SLOT] = [48, 48];
+
+/** The address of the first byte of that dump, and of the first object. */
+const [IMAGE, OBJECTS] = [0x1000_0000, 0x2000_0000];
+
+/** Ids of events, and codes of types of objects, as in crates/wire/src/threadx/ids.rs. */
+const [RESUME, SUSPEND, MUTEX_GET, MUTEX_PUT, QUEUE_SEND, QUEUE_RECEIVE] = [1, 2, 52, 57, 69, 68];
+const [THREAD, QUEUE, MUTEX] = [1, 3, 5];
+
+/** Number of mutexes and of queues in that dump. */
+const OTHERS = 8;
+
+/**
+ * Writes a ThreadX trace with many threads, of which each runs for a short time in a pseudo-random order. So each row is dense. Returns the
+ * number of events.
+ * @param {string} target
+ * @param {number} events
+ * @param {number} threads
+ */
+export function writeWide(target, events, threads) {
+    const kinds = [...Array(threads).fill([THREAD, "thread"]), ...Array(OTHERS).fill([MUTEX, "mutex"]), ...Array(OTHERS).fill([QUEUE, "queue"])];
+    const first = HEAD + SLOT * kinds.length;
+    const dump = Buffer.alloc(first + ENTRY * events);
+    const words = [0x5458_5442, 0xFFFF_FFFF, IMAGE, IMAGE + HEAD, 32 << 16, IMAGE + first, IMAGE + first, IMAGE + dump.length, IMAGE + first,
+        0xAAAA_AAAA, 0xBBBB_BBBB, 0xCCCC_CCCC];
+    words.forEach((word, i) => dump.writeUInt32LE(word, 4 * i));
+    const address = (/** @type {number} */ number) => OBJECTS + 256 * number;
+    kinds.forEach(([kind, name], number) => {
+        const slot = HEAD + SLOT * number;
+        dump[slot + 1] = kind;
+        if (kind === THREAD) dump.set([0x80, number % 32], slot + 2);
+        dump.writeUInt32LE(address(number), slot + 4);
+        dump.write(`${name} ${number}`, slot + 16);
+    });
+    let random = 1;
+    const below = (/** @type {number} */ limit) => {
+        // xorshift of 32 bits: G. Marsaglia.
+        random ^= random << 13;
+        random ^= random >>> 17;
+        random ^= random << 5;
+        return (random >>> 0) % limit;
+    };
+    let [running, next, time] = [0, 1, 0];
+    for (let i = 0; i < events; i += 1) {
+        time = (time + 50 + below(400)) % 2 ** 32;
+        const step = i % 6;
+        if (step === 0) next = below(threads);
+        const mutex = address(threads + (running % OTHERS));
+        const queue = address(threads + OTHERS + below(OTHERS));
+        const [id, info] = [
+            [MUTEX_GET, [mutex, 0xFFFF_FFFF, 0, 0]],
+            below(2) === 0 ? [QUEUE_SEND, [queue, 0, 0, 3]] : [QUEUE_RECEIVE, [queue, 0, 0, 3]],
+            [MUTEX_PUT, [mutex, address(running), 1, 0]],
+            [RESUME, [address(below(threads)), 6, 0, address(running)]],
+            [RESUME, [address(next), 6, 0, address(running)]],
+            [SUSPEND, [address(running), 4 + below(4), 0, address(next)]],
+        ][step];
+        const priority = running % 32;
+        const entry = [address(running), priority, id, time, ...info];
+        entry.forEach((word, place) => dump.writeUInt32LE(word, first + ENTRY * i + 4 * place));
+        if (id === SUSPEND) running = next;
+    }
+    writeFileSync(target, dump);
+    return events;
 }

@@ -132,8 +132,9 @@ pub fn difference(old: &Sample, new: &Sample) -> Option<Difference> {
     Some(Difference { distance, delta, probability })
 }
 
-/// Groups values whose order is unknown, and returns the numbers of old and new values in each
-/// group. Equal values and overlapping buckets form one group. The groups are in ascending order.
+/// Groups values whose order is unknown. Returns the number of old values and the number of new
+/// values in each group. Equal values and overlapping buckets form one group. The groups are in
+/// ascending order.
 fn groups(old: &[Bucket], new: &[Bucket]) -> Vec<(u64, u64)> {
     let old = old.iter().map(|bucket| (bucket, bucket.count, 0));
     let mut all: Vec<_> = old.chain(new.iter().map(|bucket| (bucket, 0, bucket.count))).collect();
@@ -206,6 +207,17 @@ mod tests {
             assert!((tail(x) - probability).abs() < 0.0005, "{x}: {}", tail(x));
         }
         assert!((tail(0.2501) - tail(0.2499)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_part_is_the_lowest_value_that_enough_values_do_not_exceed() {
+        let ten = Sample::of((10..=100).step_by(10));
+        for (millionths, value) in
+            [(0, 10), (100_000, 10), (100_001, 20), (500_000, 50), (1_000_000, 100)]
+        {
+            assert_eq!(ten.part(millionths), value, "{millionths}");
+        }
+        assert_eq!(Sample::of([]).part(500_000), 0);
     }
 
     #[test]

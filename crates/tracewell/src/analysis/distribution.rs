@@ -125,8 +125,8 @@ impl Distribution {
                 // buckets, too.
                 self.values.fill_buckets();
                 for (index, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                    // Any value of a bucket is in the same bucket here, because all limits are
-                    // equal.
+                    // All distributions have the same bucket limits, so all values of a bucket of
+                    // `other` belong to one bucket of `self`.
                     self.values.add(limits(index).0, *count);
                 }
             }
@@ -249,7 +249,8 @@ impl Distribution {
 impl Values {
     fn add(&mut self, value: u64, count: u64) {
         if let Self::Exact(values) = self {
-            // Only buckets are merged with counts above 1, and `merge` has filled them before.
+            // The value counts once: higher counts come only from `merge`, which fills the buckets
+            // first.
             if values.len() < MAX_EXACT {
                 values.push(value);
                 return;

@@ -1,7 +1,7 @@
 //! The kinds of times that analyses measure, and their collection as distributions.
 //!
-//! Each part of an analysis that measures times has its own [`Distributions`]. Because
-//! distributions need memory and time, it stores nothing unless the caller requests them.
+//! Each part of an analysis that measures times has its own [`Distributions`]. Distributions need
+//! memory and time, so they are collected only if the caller requests them.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -36,7 +36,7 @@ pub enum Measure {
     WakeUp,
     /// Duration of a wait for an object, from the request until the task continues.
     Wait,
-    /// All waits of one task for mutexes, together.
+    /// Duration of a wait of a task for any mutex.
     MutexWait,
     /// The part of a wait for a mutex in which other tasks ran on behalf of the waiting task.
     Blocking,
@@ -117,11 +117,11 @@ pub(in crate::analysis) struct Place {
 #[derive(Clone, Debug)]
 pub(in crate::analysis) struct Distributions<S> {
     wanted: bool,
-    /// Number of ranges so far, from 1.
+    /// Number of the current range, counted from 1.
     round: u32,
     rows: Vec<Measured<S>>,
     by_subject: HashMap<(Measure, S), usize, RandomState>,
-    /// Number of times beyond [`MAX_DISTRIBUTIONS`].
+    /// Number of measured times that were not stored because of [`MAX_DISTRIBUTIONS`].
     more: u64,
 }
 
@@ -205,7 +205,7 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
         *self = Self { wanted: self.wanted, round: self.round + 1, ..Self::default() };
     }
 
-    /// Returns the distributions, and the number of measured times that no distribution contains.
+    /// Returns the distributions, and the number of measured times that are in no distribution.
     pub(in crate::analysis) fn finish(&mut self) -> (Vec<Measured<S>>, u64) {
         let Self { rows, more, .. } = std::mem::take(self);
         (rows, more)

@@ -94,7 +94,7 @@ impl Measure {
         Self::Lost,
     ];
 
-    /// Returns the word for the measure in rules.
+    /// Returns the word that rules use for the measure.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Response => "response",
@@ -127,8 +127,8 @@ impl Measure {
         }
     }
 
-    /// Returns true if the measure has many values, so that a threshold must name a statistic of
-    /// them.
+    /// Returns true if the measure has many values. A threshold must then name a statistic of these
+    /// values.
     pub const fn has_statistics(self) -> bool {
         matches!(self.unit(), Unit::Time)
     }
@@ -203,7 +203,7 @@ impl Statistic {
         Self::Deviation,
     ];
 
-    /// Returns the word for the statistic in rules; it begins with a point.
+    /// Returns the word that rules use for the statistic; it begins with a point.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Count => ".count",

@@ -30,10 +30,10 @@ pub(super) struct Watch<'r> {
     /// Number of late triggers; they are at the start of `waiting`. Only `each` keeps them, because
     /// the next answer belongs to the oldest trigger even if it is late.
     expired: usize,
-    /// True after the statement was broken and reported. After that, only `whenever` and `each`
-    /// continue: they count the triggers without an answer in time.
+    /// True after the statement was broken. This failure has been reported. After that, only
+    /// `whenever` and `each` continue: they count the triggers without an answer in time.
     pub(super) is_broken: bool,
-    /// True if too many triggers are waiting, so that the statement cannot count further ones.
+    /// True if too many triggers are waiting. The statement cannot count further ones.
     is_full: bool,
     /// Tick of the most recently requested alarm.
     alarm: Option<u64>,
@@ -47,11 +47,12 @@ pub(super) struct Watch<'r> {
     late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.
     open: u64,
-    /// Number of events that matched its patterns.
+    /// Number of events that matched the patterns of the statement.
     matched: u64,
     /// True if the `from` event occurred.
     began: bool,
-    /// The events that almost matched the pattern that determines the result of the statement.
+    /// The events that almost matched the statement's decisive pattern, which determines the
+    /// result.
     missed: Missed,
 }
 

@@ -160,7 +160,8 @@ impl<'r> Matcher<'r> {
         slots.filter(|slot| bindings.get(*slot).is_some_and(Option::is_none)).collect()
     }
 
-    /// Returns the positions of a shape's fields in this event, or `None` if it has another name.
+    /// Returns the positions of a shape's fields in this event, or `None` if the event has another
+    /// name.
     fn positions(&mut self, shape: u32, event: Event<'_>) -> Option<Arc<[FieldPosition]>> {
         let id = event.id();
         let known = self.plans.get(&(shape, id));

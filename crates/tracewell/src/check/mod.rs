@@ -10,7 +10,7 @@
 //! |---|---|
 //! |`parser` | text to rules, with errors and warnings; tokens and conditions are in [`crate::select::Expression`] |
 //! |`syntax` | the rules as data |
-//! |`shapes` | finds the names of the rules that an event has |
+//! |`shapes` | finds the shapes (names and fields in rules) that cover an event id |
 //! |`index` | finds the rules that an event may affect |
 //! |`matching` | compares events with patterns |
 //! |`steps` | events in order: the state of a run, the events that may come next |

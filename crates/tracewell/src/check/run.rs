@@ -34,7 +34,7 @@ pub struct Check<'r> {
     runs: Vec<RuleRun<'r>>,
     /// The rate of the clock from which the alarms were computed.
     clock: (Option<Rate>, usize),
-    /// Number of failures, from the start of the list, that have their complete context.
+    /// Number of failures at the start of the list whose context is complete.
     whole: usize,
     /// The last events, at most [`BEFORE`], starting with the oldest at `oldest`.
     recent: Vec<EventCopy>,
@@ -86,8 +86,8 @@ impl<'r> Check<'r> {
         self.verdict_with(trace, &NoFigures, None)
     }
 
-    /// Returns the verdict like [`Check::verdict`], and compares the figures of the trace with the
-    /// thresholds and with a baseline.
+    /// Like [`Check::verdict`], but also compares the figures of the trace with the thresholds and
+    /// with a baseline.
     pub fn verdict_with(
         mut self,
         trace: &Trace,
@@ -232,7 +232,8 @@ impl<'r> RuleRun<'r> {
         }
     }
 
-    /// Passes an event to a statement. Returns a failure if the statement was not broken before.
+    /// Passes an event to a statement. Returns a failure if the event is the first that breaks the
+    /// statement.
     fn statement(
         &mut self,
         position: u32,

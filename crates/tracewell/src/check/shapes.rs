@@ -46,7 +46,7 @@ impl<'r> Shapes<'r> {
     }
 }
 
-/// Returns true if a pattern's name is one of an event id's names. Names in quotation marks are
+/// Returns true if the name in a pattern is a name of an event id. Names in quotation marks are
 /// compared literally, others as in selections.
 pub(super) fn is_named(name: &Text, trace: &Trace, id: u32) -> bool {
     match name {

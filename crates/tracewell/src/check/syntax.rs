@@ -65,7 +65,7 @@ pub(super) struct Rule {
     pub(super) complete: Option<Span>,
     /// True if no event may follow the last step.
     pub(super) ends: bool,
-    /// The variables of the steps.
+    /// Number of variables in the steps.
     pub(super) slots: usize,
     /// Names given by `as`.
     pub(super) marks: usize,
@@ -222,7 +222,7 @@ impl Item {
         Self { kind, span, next, loose, within, after, mark, optional, risks }
     }
 
-    /// Derives these properties from the item's modifiers: `next`, `within`.
+    /// Applies the modifiers `next` and `within` to the item.
     pub(super) fn decorate(&mut self, next: bool, within: Option<Limit>) {
         (self.next, self.within) = (self.next || next, within.or(self.within));
         self.risks.add(Risks { time: self.within.is_some(), gap: self.next });

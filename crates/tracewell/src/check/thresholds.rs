@@ -47,9 +47,9 @@ impl Baseline {
         Self { figures: HashMap::default(), tolerance }
     }
 
-    /// Adds the value of a figure in an earlier run. `figure` is its text, as in
-    /// [`ThresholdResult::figure`]. If a figure has several values, the worst of them is compared
-    /// with the limit.
+    /// Adds the value of a figure in an earlier run. `figure` is the figure's text, as in
+    /// [`ThresholdResult::figure`]. If a figure gets several values, the worst of them is the
+    /// baseline's value.
     pub fn add(&mut self, figure: &str, quantity: Quantity) {
         self.figures.entry(figure.to_owned()).or_default().push(quantity);
     }

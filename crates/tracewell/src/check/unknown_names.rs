@@ -1,5 +1,5 @@
-//! Warns about names in rules: of events and arguments that the trace's format does not have, and
-//! in conditions, if no context, object or event of the trace has the name.
+//! Warns about two kinds of names in rules: names of events and arguments that the trace's format
+//! does not have, and names in conditions that no context, object or event of the trace has.
 
 use super::shapes::is_named;
 use super::syntax::{Invariant, InvariantKind, Pattern, Rules};
@@ -101,8 +101,8 @@ fn unknown_name(name: &Text, trace: &Trace) -> Option<String> {
     let is_known = match name {
         Text::Like(written) => has_event(written, &trace.schema),
         Text::Exactly(_) => {
-            // A name in quotes can also be that of a range, of unknown events, or end with an event
-            // id.
+            // A name in quotes can also be the name of a range or of unknown events, or a name that
+            // ends with an event id.
             trace.schema.ranges().any(|event| is_named(name, trace, event.id))
                 || !named(name, trace).is_empty()
                 || is_named(name, trace, u32::MAX)

@@ -33,9 +33,9 @@ pub struct Verdict {
     pub lost: Option<u64>,
     /// Warnings about names in the rules that do not exist in the trace's format.
     pub warnings: Vec<Finding>,
-    /// Warnings about names in conditions that no context, object or event of the trace has.
-    /// [`Verdict::strict`] does not turn them into failures, because a run need not contain every
-    /// context and every object.
+    /// Warnings about names that occur in conditions, but that no context, object or event of the
+    /// trace has. [`Verdict::strict`] does not turn them into failures, because a run need not
+    /// contain every context and every object.
     pub absent: Vec<Finding>,
 }
 
@@ -102,8 +102,9 @@ pub struct RuleResult {
     pub kind: RuleKind,
     /// The steps or the statement in the file of rules.
     pub span: Span,
-    /// Number of times that it held: 1 for steps, the number of ranges for `never`, `count` and
-    /// `eventually`, the number of events that were answered in time for `whenever` and `each`.
+    /// Number of times that it held. For `never`, `count` and `eventually`, this is the number of
+    /// ranges. For `whenever` and `each`, it is the number of events that were answered in time.
+    /// All other rules hold at most once.
     pub held: u64,
     /// 1 if it failed. Only `whenever` and `each` continue after a failure.
     pub failed: u64,
@@ -112,7 +113,7 @@ pub struct RuleResult {
     pub late: u64,
     /// Number of ranges whose `until` event did not occur before the end of the trace.
     pub open: u64,
-    /// Number of events that matched its patterns.
+    /// Number of events that matched the patterns of the rule.
     pub matched: u64,
     /// The reason why the trace does not decide the statement; `None` if it held or failed.
     pub open_because: Option<String>,

@@ -193,7 +193,8 @@ impl<W: Write> Sink for RulesWriter<W> {
 }
 
 impl WriteOptions {
-    /// Returns the statement of rules that selects the same events.
+    /// Returns the statement `only` that selects the same events in rules; `None` if all events are
+    /// selected.
     fn only(&self) -> Option<String> {
         if self.events.is_empty() && self.contexts.is_empty() {
             return None;

@@ -82,7 +82,8 @@ impl Members {
 
 fn header(source: &mut Source<impl BufRead>) -> Result<(), Broken> {
     let mut fixed = [0; 10];
-    // Read the magic number alone: fewer than 10 other bytes may follow the last member.
+    // Read only the magic number first, because fewer than 10 bytes of other data may follow the
+    // last member.
     source.read_exact(&mut fixed[..3])?;
     if fixed[..3] != MAGIC {
         let found = &fixed[..3];

@@ -74,7 +74,7 @@ struct Codes<'a> {
 impl Codes<'_> {
     fn next(&mut self) -> Option<u32> {
         let width = self.width as usize;
-        // Bits that do not make a whole code are padding.
+        // The last bits are padding if they are too few for a code.
         if self.at + width > 8 * self.bytes.len() {
             return None;
         }
@@ -165,8 +165,8 @@ impl<'a> Decompressor<'a> {
         }
         let first = self.out.last().copied().unwrap_or(0);
         self.out[start..].reverse();
-        // In that case the string is the previous string, followed by the first byte of the
-        // previous string.
+        // If the code refers to the new entry, its string is the previous string, followed by the
+        // first byte of the previous string.
         if itself {
             self.out.push(first);
         }

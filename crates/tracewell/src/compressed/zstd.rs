@@ -8,8 +8,8 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use super::gzip::skip;
 use super::source::{Broken, Source};
 
-/// Maximum window of a frame in bytes, which `zstd --ultra -22` uses. The decoder stores the whole
-/// window in memory.
+/// Maximum window of a frame in bytes. `zstd --ultra -22` uses a window of this size. The decoder
+/// stores the whole window in memory.
 const MAX_WINDOW: u64 = 128 << 20;
 
 /// The bytes of an empty last block, and a checksum.
@@ -82,7 +82,7 @@ impl Frames {
 /// Returns the reason why a frame ends early.
 fn broken<R>(source: &mut Source<R>, error: &FrameDecoderError) -> Broken {
     use FrameDecoderError as Error;
-    // The decompressor's error is only the consequence if the source failed or ended.
+    // If the source failed or ended, the decompressor's error is only a consequence.
     if let Some(error) = source.failed.take() {
         return Broken::Io(error);
     }

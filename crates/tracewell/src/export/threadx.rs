@@ -1,8 +1,8 @@
 //! Writes a ThreadX dump (`.trx`).
 //!
 //! The input is read twice, because the registry is at the start of a dump but is complete only
-//! after the last event. Events are written oldest first. If the source has overwritten events, the
-//! writer puts its newest event into slot 0, which shows that the ring wrapped. Otherwise the
+//! after the last event. Events are written oldest first. If events of the source were overwritten,
+//! the writer puts the newest event into slot 0, which shows that the ring wrapped. Otherwise the
 //! writer leaves the last slot unused, which shows that no event was overwritten.
 //!
 //! The words of a ThreadX source stay the same, except for their byte order and width. For other

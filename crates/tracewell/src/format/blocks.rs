@@ -67,7 +67,7 @@ pub(super) fn not_closed(end: u64, is_growing: bool, out: &mut Emitter<'_>) -> F
 pub(super) struct TrailingBytes {
     /// Offset of the end of the log.
     end: u64,
-    /// The magic number at the beginning of another log.
+    /// The magic number with which another log would begin.
     magic: u32,
     bytes: u64,
     /// True if at least one of the bytes is not 0.

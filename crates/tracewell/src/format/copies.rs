@@ -40,11 +40,11 @@ impl Room {
     /// Counts bytes that are about to be copied.
     ///
     /// # Errors
-    /// Returns `InvalidData` if the limit is exceeded, because most of these bytes are then holes.
+    /// Returns `InvalidData` if the limit is exceeded. Most of the copied bytes are then holes.
     pub(super) fn spend(&mut self, bytes: usize) -> io::Result<()> {
         self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| {
             let message =
-                "expected records, found holes in the file at positions that its heads mark as used";
+                "expected records, found holes in the file at positions that headers mark as used";
             io::Error::new(io::ErrorKind::InvalidData, message)
         })?;
         Ok(())

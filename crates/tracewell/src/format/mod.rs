@@ -132,17 +132,16 @@ pub struct Format {
     pub folder: Option<FindFiles>,
     /// Copies memory that is being written, so that the bytes cannot change during decoding.
     pub snapshot: Option<Snapshot>,
-    /// Returns a note about an input that begins with these bytes, in addition to the decoder's
-    /// diagnostics.
+    /// Returns a note about an input that begins with these bytes. The trace contains this note in
+    /// addition to the decoder's diagnostics.
     pub note: fn(&[u8]) -> Option<Note>,
-    /// The kind of sidecar whose files have this format. Such a file can be next to a trace of any
-    /// format.
+    /// Set if files of this format are sidecars. A sidecar can be next to a trace of any format.
     pub sidecar: Option<Sidecar>,
     /// Examines the first 64 KiB of an input, or all of a shorter one, and returns the confidence
     /// that the input has this format.
     pub recognise: fn(&[u8]) -> Option<Confidence>,
-    /// Returns a decoder. The caller has checked that the format has all the options. This function
-    /// checks their values.
+    /// Returns a decoder. The caller has checked that the format has all the given options. This
+    /// function checks their values.
     pub make: fn(&Settings) -> Result<Box<dyn Decoder>, OptionError>,
 }
 
@@ -203,9 +202,10 @@ impl Format {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the format lacks any of the options, or if an option's value is invalid.
-    /// Also returns an error if there are name files that the format cannot read, a schema file
-    /// that does not fit the format's schema, or several input files that it cannot join.
+    /// Returns an error if the format does not have one of the given options, or if an option's
+    /// value is invalid. Also returns an error if there are name files that the format cannot read,
+    /// a schema file that does not fit the format's schema, or several input files that it cannot
+    /// join.
     pub fn decoder(&self, settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> {
         let decoder = self.decoder_with(&settings.of_format(self.name));
         decoder.map_err(|error| settings.placed(self.name, error))

@@ -3,8 +3,8 @@
 //!
 //! A list has one entry per line, or entries separated by commas, such as `5=tau1` or `0x5 tau1`. A
 //! format can define a prefix that may precede the number, such as `name_pid_` in `name_pid_5`.
-//! Other lines that do not begin with a number are ignored, because other readers can use the same
-//! file. Names are stored with unsafe characters escaped.
+//! Other lines that do not begin with a number are ignored, because they may be for other readers
+//! of the same file. Names are stored with unsafe characters escaped.
 
 use std::cell::Cell;
 use std::collections::HashMap;

@@ -15,7 +15,7 @@ pub struct OptionHelp {
     pub help: &'static str,
 }
 
-/// Error for an option that a format does not have, or whose value it cannot use.
+/// Error for an option that a format does not have, or for a value that it cannot use.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}: {message}", self.typed())]
 pub struct OptionError {
@@ -169,8 +169,7 @@ impl Options {
     /// Returns the parsed value of `key`.
     ///
     /// # Errors
-    /// Returns an error if the value cannot be parsed. The message is the one that `T` returns as
-    /// its parse error.
+    /// Returns an error if the value cannot be parsed. The message is that of `T`'s parse error.
     pub fn parse<T: FromStr<Err: Display>>(&self, key: &str) -> Result<Option<T>, OptionError> {
         let value = self.get(key).map(str::parse).transpose();
         value.map_err(|error: T::Err| OptionError::new(key, error.to_string()))

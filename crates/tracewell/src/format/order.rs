@@ -2,7 +2,7 @@
 
 use crate::model::{Emitter, Severity};
 
-/// Stores the first position at which time decreases in a source.
+/// Reports the first position at which time decreases in a source.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     went_back: bool,

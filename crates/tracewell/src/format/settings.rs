@@ -36,8 +36,8 @@ pub struct Settings {
     pub schemas: Vec<Arc<Extension>>,
     /// The symbols of the program that recorded the trace.
     pub symbols: Option<Arc<SymbolTable>>,
-    /// The offsets at which the second and later files begin, in increasing order, if the input
-    /// consists of several files of one run. Otherwise the list is empty.
+    /// If the input consists of several files of one run, the offsets at which the second and all
+    /// later files begin, in increasing order. Otherwise the list is empty.
     pub parts: Vec<usize>,
     /// The files of the trace, if it consists of several files in a folder ([`Format::folder`]).
     /// [`Input`](crate::input::Input) sets them.
@@ -52,9 +52,9 @@ pub struct Settings {
     /// this.
     pub is_growing: bool,
     /// Number of events after which the sink will stop; `None` if it wants all events. Some
-    /// decoders read a whole trace before its first event, because later events give names to
-    /// earlier ones. With this setting, they read only these first events, so names can differ from
-    /// those in the whole trace.
+    /// decoders read a whole trace before they deliver its first event, because later events give
+    /// names to earlier ones. With this setting, they read only these first events, so names can
+    /// differ from those in the whole trace.
     pub only_first: Option<usize>,
     /// Settings from a configuration file.
     pub defaults: Defaults,
@@ -113,7 +113,7 @@ pub struct DefaultNames {
     pub format: &'static str,
     /// The file of names.
     pub file: NamesFile,
-    /// The place of the name in the configuration file, for messages.
+    /// The place in the configuration file that refers to the file of names, for messages.
     pub place: String,
 }
 
@@ -131,7 +131,7 @@ pub struct NamesFile {
 
 impl Settings {
     /// Returns the settings for a format, with the defaults for settings that the user did not
-    /// give. The result contains only the defaults that the settings do not override.
+    /// give. In the result, the field `defaults` contains only the defaults that apply.
     pub(super) fn of_format(&self, format: &str) -> Self {
         // Name every field, so that the compiler finds a field that this function forgets.
         let Self { format: name, options, names, schemas, symbols, parts, files, .. } = self;
@@ -173,14 +173,14 @@ impl Settings {
     }
 
     /// Returns the default schema files for a format. Also returns default files for formats that
-    /// do not exist, because these are errors.
+    /// do not exist, because such files cause an error.
     fn default_schemas(&self, format: &str) -> impl Iterator<Item = &Arc<Extension>> {
         let files = self.defaults.schemas.iter();
         files.filter(move |file| file.format() == format || by_name(file.format()).is_none())
     }
 
-    /// Returns an error about these settings; if a default caused it, the error contains the place
-    /// of that default.
+    /// Returns the given error about these settings. If a default caused the error, adds the place
+    /// of this default.
     pub(super) fn placed(&self, format: &str, error: OptionError) -> OptionError {
         let Defaults { options, names, .. } = &self.defaults;
         // A setting that the user typed replaces the default, so no default caused the error.

@@ -11,8 +11,8 @@ use crate::compressed::{Compression, lzw};
 use crate::format::{self, Confidence};
 use crate::model::{Diagnostics, Severity};
 
-/// Decompresses an input that has the first bytes of a compressed file. Returns other content
-/// unchanged.
+/// Decompresses an input if its first bytes are those of a compressed file. Returns any other
+/// content unchanged.
 ///
 /// Offsets in later messages count from the first decompressed byte. A remark in the trace states
 /// this.

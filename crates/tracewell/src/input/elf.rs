@@ -123,7 +123,8 @@ fn is_compressed<S: SectionHeader<Endian = Endianness>>(section: &S, endian: End
 }
 
 /// Returns the symbols that have addresses. Of symbols with equal addresses, the preferred one
-/// comes first. Returns `None` if a name is outside the file, or if all names are too long.
+/// comes first. Returns `None` if a name is outside the file, or if the total length of the names
+/// is too large.
 fn definitions<Elf: FileHeader<Endian = Endianness>>(
     entries: &Entries<'_, Elf>,
     endian: Endianness,
@@ -155,7 +156,8 @@ fn definitions<Elf: FileHeader<Endian = Endianness>>(
     Some(symbols.into_iter().map(|(_, symbol)| symbol).collect())
 }
 
-/// Returns true if a symbol is code, data or a label with an address. Does not read its name.
+/// Returns true if a symbol is code, data or a label with an address. Does not read the symbol's
+/// name.
 fn has_address<S: Sym<Endian = Endianness>>(entry: &S, endian: Endianness) -> bool {
     let section = entry.st_shndx(endian);
     let is_in_section = !section.is_special() || section == elf::SHN_XINDEX;

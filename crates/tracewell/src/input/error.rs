@@ -40,8 +40,8 @@ pub enum InputError {
         path: PathBuf,
         /// Names of the known formats.
         known: String,
-        /// The kind of file if it is known, the first bytes, the errors in the text if a text
-        /// encodes them, and a hint.
+        /// The kind of file, if it is known; the first bytes; the faults in the text, if a text
+        /// encodes the bytes; and a hint.
         found: String,
     },
     /// The input is compressed in a format that Tracewell does not decompress.

@@ -12,8 +12,8 @@ use super::content::{Content, RECOGNISED_BY};
 use super::{Bytes, Input, InputError, Settings};
 use crate::format::{self, Confidence, FORMATS, FolderFiles, Format, TraceFile};
 
-/// Maximum length in bytes of a file that is copied. A larger file is mapped, because a mapping
-/// costs more than the copy of a small file.
+/// Maximum length in bytes of a file that is copied. Larger files are mapped, but mapping a small
+/// file costs more than copying it.
 const MAX_READ: u64 = 64 * 1024;
 
 /// The files of a trace in a folder.
@@ -21,7 +21,7 @@ const MAX_READ: u64 = 64 * 1024;
 pub(super) struct Members(Vec<(PathBuf, Arc<Bytes>)>);
 
 impl Members {
-    /// Returns the size of all files in bytes, or `None` if the trace is a single file.
+    /// Returns the total size of all files in bytes, or `None` if the trace is a single file.
     pub(super) fn size(&self) -> Option<u64> {
         let sizes = self.0.iter().map(|(_, bytes)| bytes.len() as u64);
         (!self.0.is_empty()).then(|| sizes.sum())

@@ -91,7 +91,8 @@ fn is_perfetto(start: &[u8]) -> bool {
     check_text(start).is_err()
 }
 
-/// Returns a length in protobuf's encoding, and the number of its bytes.
+/// Decodes a length at the start of protobuf data. Returns the length, and the number of bytes that
+/// encode it.
 fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
     let (head, _) = bytes.split_at_checked(4).unwrap_or((bytes, &[]));
     let (length, rest) = number::read(head)?;

@@ -3,10 +3,12 @@
 //! Each reading takes a snapshot of the files. The decoder merges the streams of a snapshot, so two
 //! rules keep the snapshot consistent although the files change during the reading:
 //!
-//! * A recorder completes a file of a stream before it begins the next file. So files with bytes
-//!   are read again after all others. After that, a file is complete if a later file exists.
-//! * A recorder can rename folders, so that a file is found neither at its old nor at its new path.
-//!   So a snapshot without a known file is used only if the file is still missing the next time.
+//! * A recorder completes a file of a stream before it begins the next file. So all files that are
+//!   not empty are checked after the last file has been read, and are read again if they have
+//!   changed. After that, a file is complete if a later file exists.
+//! * A recorder can rename folders. During a renaming, a file may be found neither at its old nor
+//!   at its new path. So a snapshot without a known file is used only if the file is still missing
+//!   the next time.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -163,7 +165,8 @@ impl Growing {
         });
         let files = files.collect::<io::Result<Vec<_>>>();
         let again = files.and_then(|mut files| {
-            // The first rule of the module: read files with bytes again after all others.
+            // The first rule of the module: check the files that are not empty again after all
+            // files have been read.
             for seen in files.iter_mut().filter(|seen| seen.version.0 > 0) {
                 if version(&seen.path)? != seen.version {
                     *seen = read(&seen.path)?;

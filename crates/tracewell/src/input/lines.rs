@@ -77,7 +77,7 @@ fn add_rows<'a>(
     let Some(program) = unit.line_program.clone() else { return Ok(()) };
     let mut files = HashMap::new();
     let mut rows = program.rows();
-    // For code that they leave out, linkers set the addresses to 0.
+    // Linkers set the addresses of code that they leave out to 0.
     let mut start = None;
     while let Some((header, row)) = rows.next_row()? {
         let is_left_out = *start.get_or_insert(row.address()) == 0;

@@ -25,7 +25,7 @@ pub enum Bytes {
 /// The mapped pages of a file.
 #[derive(Debug)]
 pub struct Mapping {
-    /// First field, so that it is dropped before the pages.
+    /// This field comes first, so that the guard is dropped before the pages.
     #[cfg(unix)]
     guard: Guard,
     map: Mmap,

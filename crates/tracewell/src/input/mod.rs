@@ -78,7 +78,7 @@ pub struct Input {
     members: Members,
 }
 
-/// Maximum number of files of other processors that a hint counts.
+/// Maximum number of other processors' files that a hint counts.
 const MAX_PARTS: usize = 1024;
 
 impl Input {

@@ -39,7 +39,7 @@ impl Input {
             return Ok(trace);
         }
         let mut known = self.read_all(&mut Nothing)?;
-        // The keys again refer to the contexts that have them at the first event.
+        // From now on, each key again refers to the context that had it at the first event.
         known.contexts.rewind();
         self.read_all(&mut Named { known, sink })
     }

@@ -11,7 +11,8 @@ use crate::model::{Batch, Event, EventIds, Severity, SymbolTable, Trace};
 /// Maximum number of events in one note.
 const MAX_LISTED: usize = 10;
 
-/// The names that a user gave or selected, and their uses in the events so far.
+/// The files with which a user named events and addresses, and facts that show whether the trace
+/// uses these names.
 #[derive(Default)]
 pub(super) struct UserNames {
     files: Vec<Arc<Extension>>,
@@ -23,8 +24,9 @@ pub(super) struct UserNames {
 }
 
 impl UserNames {
-    /// Returns the files for this format, or `None` if there are none. If all schema files are for
-    /// other formats, adds a warning.
+    /// Returns the names for this format, or `None` if the user gave none. Adds a diagnostic for
+    /// each schema file of another format: a warning if no schema file is for this format,
+    /// otherwise a note.
     pub(super) fn new(format: &Format, settings: &Settings, trace: &mut Trace) -> Option<Self> {
         let is_ours = |file: &&Arc<Extension>| file.format() == format.name;
         let mut files = settings.all_schemas(format.name);
@@ -50,7 +52,8 @@ impl UserNames {
         self.ids.get_or_insert_default();
     }
 
-    /// Stores the ids of these events, and the first address that is within a symbol.
+    /// Stores the ids of these events. Sets `has_symbol` if an argument of these events is an
+    /// address within a symbol.
     pub(super) fn note(&mut self, trace: &Trace, batch: &Batch<'_>) {
         if let Some(ids) = &mut self.ids {
             batch.events().for_each(|event| ids.insert(event.id));
@@ -98,7 +101,8 @@ fn has_symbol(event: Event<'_>) -> bool {
     })
 }
 
-/// Adds a warning if no address of the trace has a symbol, and one if lines are missing.
+/// Adds a warning if no address of the trace has a symbol, and another one if lines of the source
+/// are missing.
 fn report_symbols(symbols: &SymbolTable, has_symbol: bool, trace: &mut Trace) {
     let program = symbols.program();
     if let Some(damage) = &symbols.lines().damage {

@@ -103,8 +103,8 @@ impl Reading {
         self.show(sink, false)
     }
 
-    /// Decodes the bytes so far again, because no bytes have arrived for a while. A decoder that
-    /// waits for more bytes to infer settings can decide now.
+    /// Passes the pending bytes to the decoder again. Call this if no bytes have arrived for a
+    /// while. A decoder that waits for more bytes to infer settings can then decide.
     ///
     /// # Errors
     /// Returns an error if the bytes are not of the format.
@@ -218,7 +218,8 @@ struct Watched<'a> {
 
 impl Watched<'_> {
     fn pass(&mut self, call: impl FnOnce(&mut dyn Sink) -> Flow) -> Flow {
-        // A decoder may call the sink again before it notices the stop. Such events are dropped.
+        // A decoder may call the sink again before it notices the stop. The events of such a call
+        // are dropped.
         if self.stop.is_none()
             && let Flow::Break(stop) = call(self.sink)
         {

@@ -1,7 +1,7 @@
 //! Reads the selected events of an input.
 //!
-//! The last events of a selection are known only after reading. So the input is read twice, and the
-//! first reading counts the events.
+//! To find the last events of a selection, the input is read twice: the first reading counts the
+//! events.
 
 use super::{Input, InputError};
 use crate::model::{Batch, Flow, Sink, Trace};

@@ -39,7 +39,7 @@ impl Window {
     }
 
     /// Passes the bytes to the decoder at the next call of [`Self::show`], even if there are fewer
-    /// than it requested.
+    /// bytes than the decoder requested.
     pub(super) fn retry(&mut self) {
         self.wanted = self.bytes.len().min(self.wanted).max(1);
     }

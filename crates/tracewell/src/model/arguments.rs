@@ -20,7 +20,7 @@ struct Words<'a> {
     order: ByteOrder,
     /// The words of all whole records.
     words: &'a [[u8; 4]],
-    /// Number of words per record, before the payload and in the payload.
+    /// Number of words in a record, before the payload, and in the payload.
     size: usize,
     before: usize,
     count: usize,

@@ -69,7 +69,7 @@ pub struct Columns {
     pub cpu: Vec<u16>,
     /// The context that recorded the event.
     pub context: Vec<ContextId>,
-    /// Event id, an entry of the schema.
+    /// Event id; the schema has an entry for it.
     pub id: Vec<u32>,
     /// Priority of the context when it recorded the event.
     pub priority: Vec<Priority>,
@@ -276,7 +276,7 @@ pub struct EventRef<'a> {
     pub cpu: u16,
     /// The context that recorded the event.
     pub context: ContextId,
-    /// Event id, an entry of the schema.
+    /// Event id; the schema has an entry for it.
     pub id: u32,
     /// Priority of the context when it recorded the event.
     pub priority: Priority,

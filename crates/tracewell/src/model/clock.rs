@@ -357,7 +357,7 @@ impl Clock {
             Some(last) if last.ticks <= ticks => self.changes.len(),
             _ => self.changes.partition_point(|change| change.ticks <= ticks),
         };
-        // Ticks before the first change use the same rate.
+        // Ticks before the first change use the rate of that change.
         Some(self.changes.get(after.saturating_sub(1))?.nanoseconds(ticks))
     }
 

@@ -125,8 +125,8 @@ impl Contexts {
         self.bindings
     }
 
-    /// Returns two numbers. One of them increases whenever the context of a key changes, or the
-    /// name of a context.
+    /// Returns two numbers. The first increases whenever the context of a key changes. The second
+    /// increases whenever the name of a context changes.
     pub(crate) fn changes(&self) -> (u64, usize) {
         (self.bindings, self.renamed.len())
     }
@@ -148,9 +148,9 @@ impl Contexts {
         id
     }
 
-    /// Adds a context. If another context has the same key, that context ends. A batch never
-    /// contains events from before and after this change, so [`Contexts::find`] is valid for all of
-    /// its events.
+    /// Adds a context. If another context has the same key, that context ends. All events of a
+    /// batch are before this change or all are after it, so [`Contexts::find`] is valid for all of
+    /// them.
     pub fn replace(&mut self, context: Context) -> ContextId {
         self.by_key.remove(&context.key);
         self.add(context)
@@ -176,7 +176,7 @@ impl Contexts {
     }
 
     /// Binds each key to the first context that had it. This is the state at the start of a trace
-    /// whose contexts are all known. [`Contexts::follow`] comes next.
+    /// whose contexts are all known. Call [`Contexts::follow`] afterwards.
     pub(crate) fn rewind(&mut self) {
         self.by_key.clear();
         for (index, context) in self.list.iter().enumerate() {
@@ -185,9 +185,8 @@ impl Contexts {
         self.bindings = 0;
     }
 
-    /// Lets each key refer to the same context as in `live`. The contexts of `live` are the same,
-    /// but the last ones may be missing there. Keys that `live` does not contain yet keep their
-    /// contexts.
+    /// Lets each key refer to the same context as in `live`. `live` has the same contexts, but may
+    /// lack the last ones. Keys that `live` does not contain yet keep their contexts.
     pub(crate) fn follow(&mut self, live: &Self) {
         let behind = usize::try_from(live.bindings - self.bindings).unwrap_or(usize::MAX);
         let missed = live.rebound.len().checked_sub(behind);

@@ -64,7 +64,7 @@ impl fmt::Display for Diagnostic {
 }
 
 impl Diagnostic {
-    /// Returns the message after the name of the other file, if there is one.
+    /// Returns the message. If it concerns another file, the name of that file precedes it.
     pub fn message_with_file(&self) -> String {
         match &self.file {
             Some(file) => format!("{file}: {}", self.message),
@@ -113,7 +113,7 @@ impl Diagnostics {
         offset: impl Into<Option<u64>>,
         message: impl Into<String>,
     ) {
-        // The severity also includes diagnostics that are not kept.
+        // Diagnostics that are not kept also count towards the worst severity.
         self.add_with(severity, offset, || message.into());
     }
 

@@ -9,9 +9,10 @@
 //! | [`Emitter::decoded`] | in the window | appended to [`EventBuffer::payloads`] |
 //! | [`Emitter::copied`] | appended to [`EventBuffer::copies`] | appended to [`EventBuffer::payloads`] |
 //!
-//! A decoder whose hot loop adds many small events first calls [`Emitter::room`]. It then adds that
-//! many events with [`Emitter::add`], which checks nothing. For events like those of
-//! [`Emitter::copied`], it calls [`Emitter::room_for_copied`] and [`Emitter::add_copied`] instead.
+//! A decoder whose hot loop adds many small events first calls [`Emitter::room`], which returns a
+//! number of events. It then adds up to that many events with [`Emitter::add`], which checks
+//! nothing. For events like those of [`Emitter::copied`], it calls [`Emitter::room_for_copied`] and
+//! [`Emitter::add_copied`] instead.
 //!
 //! A decoder whose hot loop fills whole columns uses [`Emitter::columns`] and [`Emitter::batch`].
 
@@ -76,7 +77,7 @@ pub struct NewEvent {
     pub cpu: u16,
     /// The context that recorded the event.
     pub context: ContextId,
-    /// Event id, an entry of the schema.
+    /// Event id; the schema has an entry for it.
     pub id: u32,
     /// Priority of the context.
     pub priority: Priority,
@@ -204,8 +205,8 @@ impl<'a> Emitter<'a> {
         Flow::Continue(())
     }
 
-    /// Reserves room for events in the form of [`Emitter::decoded`]. Their records are within
-    /// `records`. Returns the number of events for which there is room, at least 1;
+    /// Reserves room for events of the kind that [`Emitter::decoded`] adds. Their records are
+    /// within `records`. Returns the number of events for which there is room, at least 1;
     /// [`Emitter::add`] adds them. The limit for the bytes of payloads is checked only here, so
     /// these payloads must be small.
     #[inline]
@@ -243,8 +244,8 @@ impl<'a> Emitter<'a> {
         Flow::Continue(Self::EVENTS - self.buffer.added.len())
     }
 
-    /// Adds an event, as [`Emitter::copied`] does, for which [`Emitter::room_for_copied`] has made
-    /// room.
+    /// Adds an event as [`Emitter::copied`] does. [`Emitter::room_for_copied`] must have made room
+    /// for it.
     #[inline]
     pub fn add_copied(&mut self, event: NewEvent, offset: u64) {
         let (payload, start) = self.buffer.claimed;
@@ -382,8 +383,9 @@ fn deliver(
 }
 
 impl EventBuffer {
-    /// Number of added events that are moved to all columns before the next ones. They fit into the
-    /// first-level cache, so the loops for the other columns do not fetch them again.
+    /// Number of added events in a group. Each group is moved to all columns before the next group.
+    /// A group fits into the first-level cache, so the loop for each further column finds the
+    /// events there.
     const CACHED: usize = 128;
 
     fn clear(&mut self) {

@@ -86,7 +86,8 @@ impl<'a> Event<'a> {
         self.trace.schema.event(self.row.id)
     }
 
-    /// Returns the meaning of the event, if it has one. The meaning may depend on the value.
+    /// Returns the meaning of the event, if it has one. The meaning may depend on the value of an
+    /// argument.
     #[inline]
     pub fn means(&self) -> Option<Means> {
         let means = self.kind().means?;
@@ -180,8 +181,8 @@ impl<'a> Event<'a> {
         self.argument(0).filter(|number| *number != 0)
     }
 
-    /// Returns the name of a span; `None` if the trace does
-    /// not contain its beginning, or if too many other spans began later.
+    /// Returns the name of a span. Returns `None` if the trace does not contain the span's
+    /// beginning, or if too many other spans began later.
     pub fn span_name(&self, number: u64) -> Option<&'a str> {
         let begun_by = self.trace.program_spans.get(number)?.begun_by?;
         let site = self.trace.schema.event(begun_by).instrumentation.site.as_ref();

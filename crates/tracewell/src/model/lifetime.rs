@@ -1,9 +1,9 @@
 //! The lifetimes of objects, derived from the creations and deletions in a trace. A key can name
 //! several objects in turn, because the memory of a control block is reused. Creations and
 //! deletions are collected before the events are delivered, so that an event before a creation does
-//! not get the name of the later object. Each creation begins a life. Each life is assigned to an
-//! object in the source with the same key and kind, if there is one. The last life of a key is
-//! assigned first, because a source keeps the latest names. If the parameters of a creation
+//! not get the name of the later object. Each creation begins a life. If the source contains an
+//! object with the same key and kind, the life is assigned to this object. The last life of a key
+//! is assigned first, because a source keeps the latest names. If the parameters of a creation
 //! contradict the parameters of an object, the life is never assigned to that object. A life
 //! without an object has no name.
 
@@ -109,10 +109,10 @@ impl Lifetimes {
         }
     }
 
-    /// Assigns the lives to the source's objects, in the order in which the source lists them. From
-    /// the beginning of each life, the key refers to the object that is assigned to this life. If
-    /// no object is left for a life of the kind `made_up.0`, creates one with the label that
-    /// `made_up.1` returns. `from` is the tick of the first position.
+    /// Assigns the lives to the source's objects. `named` contains these objects in the order of
+    /// the source. From the beginning of each life, the key refers to the object that is assigned
+    /// to this life. If no object is left for a life of the kind `made_up.0`, creates one with the
+    /// label that `made_up.1` returns. `from` is the tick of the first position.
     pub fn settle(
         mut self,
         schema: &Schema,
@@ -153,8 +153,8 @@ impl Lifetimes {
             }
         }
         // If several objects have the same key at the beginning, the last binding of this key
-        // applies. So the binding of a living object comes last. Of several living objects, the one
-        // that the source lists first has its binding last.
+        // applies. So the binding of a living object comes last. If several objects are alive, the
+        // last binding is that of the object that the source lists first.
         let rank = |(binding, _): &(KeyBinding, Option<u64>)| {
             let object = binding.object.filter(|_| binding.place.is_none());
             let alive =
@@ -198,8 +198,8 @@ impl Given<'_> {
     fn give(mut self, lives: &[ObservedLifetime]) -> Vec<(ObservedLifetime, Option<ObjectId>)> {
         let first = lives.first().filter(|life| life.created.is_none()).cloned();
         let begun: Vec<_> = lives.iter().filter(|life| life.created.is_some()).cloned().collect();
-        // Leave out the object `before`: `first` assigns it to the life that began before the
-        // trace.
+        // Leave out the object `before`, because it can only belong to the life that began before
+        // the trace.
         self.slots.retain(|id| Some(*id) != self.before);
         let mut objects = vec![None; begun.len()];
         // The last life is the one that the source describes best: assign it before the others.
@@ -225,8 +225,8 @@ impl Given<'_> {
         self.objects.get(id).is_some_and(|object| object.alive == Some(true))
     }
 
-    /// Removes and returns the object of `life`, the last life of the key. Prefers an object that
-    /// is alive if no deletion ended this life.
+    /// Removes and returns the object of `life`, the last life of the key. If no deletion ended
+    /// this life, prefers an object that is alive.
     fn take_last(&mut self, life: &ObservedLifetime) -> Option<ObjectId> {
         if life.deleted.is_some() {
             return self.take(life, false);

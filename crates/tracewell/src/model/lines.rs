@@ -60,7 +60,7 @@ impl Lines {
 
     /// Sorts the added rows. Call this once before [`find`](Self::find).
     pub fn finish(&mut self) {
-        // The end of one function can be the start of the next, and then the start has priority.
+        // If one function ends at the address at which another begins, the beginning has priority.
         self.rows.sort_by_key(|row| (row.from, row.line != 0));
         self.rows.shrink_to_fit();
     }

@@ -47,7 +47,7 @@ pub enum Meaning {
     Unlock,
     /// The subject waits for something from the object: a count, flags, a message or memory.
     Wait,
-    /// The subject signals the object, for which others may wait.
+    /// The subject signals the object. Other contexts may be waiting for the object.
     Post,
     /// The subject puts a message into the object.
     Send,

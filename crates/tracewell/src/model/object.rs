@@ -1,7 +1,7 @@
-//! Objects on which events act. An address can name several objects in turn. Each key has a list of
-//! bindings: a binding is an object and the tick from which the key refers to it. A key has one
-//! list for each kind of object, and one list for all kinds together. A lookup takes logarithmic
-//! time in the number of bindings of the key.
+//! Objects on which events act. An address can name several objects in turn. A binding is an object
+//! and the tick from which a key refers to it. Each key has one list of bindings for each kind of
+//! object, and one list for all kinds together. A lookup takes logarithmic time in the number of
+//! bindings of the key.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,8 @@ use super::one_or_many::OneOrMany;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ObjectId(pub u32);
 
-/// Creation and deletion of an object, in ticks; `None` if the trace does not contain it.
+/// The times at which an object was created and deleted. Each is `None` if the trace does not
+/// contain that event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Lifetime {
     /// Ticks of its creation.
@@ -28,7 +29,7 @@ pub struct Lifetime {
 pub struct Object {
     /// The recorded address or other key.
     pub key: u64,
-    /// Type code of the dialect, an entry of the schema.
+    /// Type code in the dialect; the schema has an entry for it.
     pub kind: u32,
     /// The recorded name, in an unspecified encoding; possibly empty.
     pub name: Vec<u8>,
@@ -206,10 +207,10 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Adds an object. After its creation, its key refers to it. If this is the first object with
-    /// its key and kind, the key also refers to it before the creation, because earlier events can
-    /// only refer to this object. An object with an unknown creation time does not take over the
-    /// key of another object.
+    /// Adds an object. From the object's creation on, the object's key refers to it. If this is the
+    /// first object with its key and kind, the key also refers to it before the creation, because
+    /// earlier events can only refer to this object. An object with an unknown creation time does
+    /// not take over the key of another object.
     pub fn add(&mut self, object: Object) -> ObjectId {
         let (key, kind, from) = (object.key, object.kind, object.lifetime.from);
         let id = self.add_unnamed(object);
@@ -293,7 +294,7 @@ impl Objects {
         self.changes += 1;
     }
 
-    /// Replaces and discards the latest object of a key and kind.
+    /// Replaces the latest object of a key and kind, and discards the replaced object.
     pub fn replace(&mut self, id: ObjectId, object: Object) {
         let from = object.lifetime.from.unwrap_or(0);
         self.has_renamed = true;
@@ -325,8 +326,8 @@ impl Objects {
         }
     }
 
-    /// Lets kinds of objects share names: if a key refers to an object of another kind but to no
-    /// object of the requested kind, lookups return that object.
+    /// Lets kinds of objects share names. If a key then refers to no object of the requested kind,
+    /// lookups return the object of another kind that has this key.
     pub fn share_names_among_kinds(&mut self) {
         self.kinds_share_names = true;
     }
@@ -344,8 +345,8 @@ impl Objects {
     }
 
     /// Returns the latest object that a key named at a given time. If `kind` is given, considers
-    /// only objects of this kind. The key of a deleted object refers to this object until it refers
-    /// to another object, unless [`Objects::end`] ended the life of the object.
+    /// only objects of this kind. The key of a deleted object still refers to this object until
+    /// another object gets the key. After [`Objects::end`], the key refers to no object instead.
     pub fn at(&self, key: u64, ticks: u64, kind: Option<u32>) -> Option<(ObjectId, &Object)> {
         let id = self.named(key, ticks, kind).object?;
         Some((id, self.get(id)?))

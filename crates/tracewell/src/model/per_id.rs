@@ -17,8 +17,8 @@ pub(crate) struct PerId<T> {
     schema: Weak<Schema>,
     /// Index in `entries` by id; 0 if the id has no entry yet.
     index: Vec<u16>,
-    /// The entries. The first entry serves all ids that do not fit into `index`; it belongs to the
-    /// one that was looked up last.
+    /// The entries. The first entry is for the ids that do not fit into `index`: it belongs to the
+    /// one of these ids that was looked up last.
     entries: Vec<T>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct OfSchema<'a, T> {
 }
 
 impl<T: Copy> OfSchema<'_, T> {
-    /// Returns the entry of an id. `make` makes it.
+    /// Returns the entry of an id. If there is none, calls `make` to create it.
     #[inline(always)]
     pub(crate) fn get(&mut self, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> &T {
         let index = match self.table.index.get(id as usize) {

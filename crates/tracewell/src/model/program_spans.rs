@@ -133,7 +133,7 @@ impl ProgramSpans {
         }
     }
 
-    /// Returns the span with a number, or `None` if the table removed it.
+    /// Returns the span that has this number, or `None` if the table removed it.
     pub fn get(&self, number: u64) -> Option<&ProgramSpan> {
         self.spans.get(&number)
     }
@@ -166,8 +166,8 @@ impl ProgramSpans {
                 self.removed += 1;
             }
         }
-        // One long span at the front would keep the numbers of all later spans, so remove ended
-        // ones.
+        // As long as an open span is at the front, the numbers of all later spans stay. So remove
+        // the numbers of ended spans.
         if self.begun.len() > 2 * MAX_OPEN {
             let mut begun = std::mem::take(&mut self.begun);
             begun.retain(|number| self.is_open(*number));

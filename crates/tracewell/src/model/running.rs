@@ -6,9 +6,9 @@
 //! | start of the trace | its subject runs, unless another is known to run |
 //! | interrupt begins | no task runs until the outermost interrupt ends |
 //! | scheduler chose | the choice applies at once, or when the outermost interrupt ends |
-//! | interrupt ends | the last choice within it; if none, the task it names; if none, as before |
+//! | interrupt ends | the last choice in it; else the task that the event names; else no change |
 //! | end without a beginning | the named task runs, unless another is known to run |
-//! | context was loaded | it runs if choices are not recorded: some loads are not logged |
+//! | context was loaded | it runs, if the trace records no choices or no task is known to run |
 //! | the system's own context was loaded | it runs at once: no scheduler chooses it |
 
 use super::ContextId;
@@ -37,7 +37,7 @@ impl MaybeContext {
 impl From<ContextId> for MaybeContext {
     #[inline]
     fn from(context: ContextId) -> Self {
-        // The sum fits, because a trace has fewer contexts than events.
+        // The sum fits, because no real trace has 2^32 contexts.
         Self(context.0.saturating_add(1))
     }
 }

@@ -38,7 +38,7 @@ pub enum SinkError {
 /// use tracewell::input::{Input, Settings};
 /// use tracewell::model::{Batch, Flow, Sink, Stop, Trace};
 ///
-/// /// Finds the first event of a name.
+/// /// Finds the first event with this name.
 /// struct Find {
 ///     name: &'static str,
 ///     found: Option<u64>,

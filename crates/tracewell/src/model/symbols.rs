@@ -172,8 +172,8 @@ fn range_of(ranges: &[Range], address: u64) -> Option<&Range> {
     ranges.get(next.checked_sub(1)?).filter(|range| address <= range.to)
 }
 
-/// Divides the address space of sorted symbols, whose sizes are known, into ranges that do not
-/// overlap.
+/// Divides the addresses of symbols into ranges that do not overlap. The symbols must be sorted and
+/// have known sizes.
 fn sized_ranges(symbols: &[Symbol]) -> Vec<Range> {
     let mut ranges = Vec::new();
     // The symbols that contain the address `from`, with their last addresses. The last one has

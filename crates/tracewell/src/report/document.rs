@@ -1,10 +1,10 @@
 //! JSON documents for programs: one per command, whatever the number of traces.
 //!
 //! A document is an object with `schema`, the version of its kind of document, and `traces`, with
-//! one object per trace. `file` is the first key of each; the other keys are the figures of
-//! [`super::info`], [`super::analyses`] or [`super::check`], in the order in which their types
-//! declare them. docs/schemas/ contains the JSON Schema of each kind. It is generated from these
-//! types.
+//! one object per trace. The first key of each of these objects is `file`. The other keys are the
+//! figures of [`super::info`], [`super::analyses`] or [`super::check`], in the order in which their
+//! types declare them. docs/schemas/ contains the JSON Schema of each kind. It is generated from
+//! these types.
 //!
 //! A version changes if a key is removed or renamed, or changes its meaning. New keys may appear
 //! without a new version.

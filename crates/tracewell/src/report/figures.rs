@@ -51,7 +51,7 @@ pub(super) fn timed(trace: &Trace, nanoseconds: u64) -> Option<u64> {
     trace.clock.rate.map(|_| nanoseconds)
 }
 
-/// Returns the share of a part, rounded down.
+/// Returns the share that a part has in a whole, rounded down.
 pub(super) fn share(part: u64, whole: u64) -> Cell {
     // Use 128 bits, because ticks times 10000 may exceed 64 bits.
     let hundredths = (u128::from(part) * WHOLE).checked_div(u128::from(whole)).unwrap_or(0);

@@ -14,7 +14,7 @@
 //! | ARGUMENTS | decoded arguments |
 //!
 //! If an event takes a message from a queue, `rt` is the time in ticks for which the message waited
-//! in the queue, and `nseq` is its number among the messages to the same receiver.
+//! in the queue, and `nseq` is the message's number among the messages to the same receiver.
 //!
 //! For a screen ([`Layout::width`]), columns are narrow, columns without content are left
 //! out, and arguments that do not fit continue below their event.

@@ -81,7 +81,7 @@ impl Section {
         }
     }
 
-    /// Returns the section with a name.
+    /// Returns the section that has this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|section| section.name() == name)
     }

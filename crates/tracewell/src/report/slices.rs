@@ -8,7 +8,7 @@ use crate::model::{Columns, Sink, Slices, Trace};
 use crate::select::{Listing, Selection};
 use crate::text::{TextBuffer, TextBuffers, write_in_order};
 
-/// The reports of the threads. They are kept between calls, because they contain the kept texts.
+/// The reports of the threads. They are kept between calls, because they contain cached texts.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     parts: Vec<Part>,
@@ -61,7 +61,7 @@ impl<W: Write> Report<W> {
         Ok(())
     }
 
-    /// Sets the state of the report to that at the start of a slice: after the previous event.
+    /// Sets the report to its state before a slice, which is the state after the previous event.
     fn resume(&mut self, trace: &Trace, slices: &dyn Slices, slice: usize) {
         let before = slices.before(trace, slice);
         self.shown.running = vec![Some(before.context)];

@@ -43,7 +43,7 @@ pub struct SpanRow {
     pub target: String,
     /// Number of spans that began.
     pub begun: u64,
-    /// Number of spans that had not ended at the end.
+    /// Number of spans that had not ended at the end of the trace.
     pub open: u64,
     /// Number of spans without a duration, because events are missing.
     pub cut: u64,

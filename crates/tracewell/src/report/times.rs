@@ -1,4 +1,4 @@
-//! Writes the time columns of a line: the time since the first event or the date, and the time
+//! Writes the time columns of a line: the date or the time since the first event, and the time
 //! since the previous line.
 
 use super::columns::Columns;

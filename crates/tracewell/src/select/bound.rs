@@ -26,8 +26,8 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// Parses a time or a date. A date of ISO 8601 without a difference from UTC is a date in
-    /// `zone`.
+    /// Parses a time or a date. A date in the form of ISO 8601 is in `zone` if it does not contain
+    /// a difference from UTC.
     ///
     /// ```
     /// use tracewell::select::Bound;

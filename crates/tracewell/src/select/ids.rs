@@ -7,8 +7,8 @@ use crate::model::schema::Schema;
 
 /// An id of three or four hexadecimal digits, or a prefix of ids: `134`, `1340`, `1*`, `13`.
 ///
-/// As in all of AIX trace, three digits stand for four digits with a zero at the end. Two digits
-/// mean the sixteen ids that begin with them: `13` is `130` to `13F`, as in AIX's trcrpt.
+/// As everywhere in AIX trace, three digits stand for four digits with a zero at the end. Two
+/// digits mean the sixteen ids that begin with them: `13` is `130` to `13F`, as in AIX's trcrpt.
 ///
 /// ```
 /// use tracewell::select::IdPattern;
@@ -26,7 +26,7 @@ pub struct IdPattern {
 /// Error for text that is not a valid id.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "expected an id of 3 or 4 hexadecimal digits, the first two digits of sixteen ids, or the first digits of any ids and '*', found '{found}'"
+    "expected 3 or 4 hexadecimal digits of an id, 2 digits for the 16 ids that begin with them, or 1 to 3 digits and '*', found '{found}'"
 )]
 pub struct IdError {
     found: String,
@@ -73,7 +73,7 @@ impl std::fmt::Display for IdPattern {
         }
         let open = self.mask != u32::MAX;
         let kept = if open { 4 - self.mask.trailing_zeros() as usize / 4 } else { 4 };
-        // AIX writes the id of a hook without its last digit if that is 0.
+        // AIX omits the last digit of a hook's id if this digit is 0.
         match (open, digits.strip_suffix('0')) {
             (true, _) => write!(f, "{}*", digits.get(..kept).unwrap_or_default()),
             (false, Some(short)) => f.write_str(short),

@@ -70,7 +70,7 @@ impl<W: Write> Listing<W> {
     }
 
     /// After the line of an event, writes the buffer if it is full. The line must end with a line
-    /// feed, and the list must be whole. Breaks if writing fails.
+    /// feed, and [`Listing::is_whole`] must be true. Breaks if writing fails.
     #[inline(always)]
     pub(crate) fn after_line(&mut self) -> Flow {
         Stop::on_error(self.lines.write_if_full())

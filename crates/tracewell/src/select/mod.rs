@@ -77,9 +77,9 @@ pub struct Selection {
     pub processes: Vec<String>,
     /// Expressions about the fields of an event. The event must meet all of them.
     pub expressions: Vec<Expression>,
-    /// Time of the first event to select.
+    /// Earliest time of the events to select.
     pub from: Option<Bound>,
-    /// Time of the last event to select.
+    /// Latest time of the events to select.
     pub to: Option<Bound>,
     /// Maximum number of events, counted from the first selected event.
     pub head: Option<u64>,
@@ -91,7 +91,7 @@ pub struct Selection {
     pub skip: u64,
 }
 
-/// Error for a selection that needs data missing from the trace.
+/// Error for a selection that needs data that the trace does not contain.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SelectionError {
     /// The selection contains times, but the trace's clock has no known rate.
@@ -103,7 +103,9 @@ pub enum SelectionError {
     #[error(transparent)]
     NoDates(#[from] NoDates),
     /// The selection for a chart names processors, but the trace does not show what ran on them.
-    #[error("processors need a trace that records what runs on them; this one does not")]
+    #[error(
+        "processors can be selected only if the trace records what runs on them; this trace does not"
+    )]
     NoCores,
 }
 

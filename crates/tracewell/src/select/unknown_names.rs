@@ -101,8 +101,8 @@ impl Selection {
 }
 
 impl Selection {
-    /// Returns a warning about the ids in AIX's notation that no event of a schema has. Programs
-    /// for AIX may record any id.
+    /// Returns a warning about the ids in AIX's notation that no event of a schema has. For traces
+    /// of AIX, returns `None`, because a program can record any id there.
     fn unknown_ids(&self, schema: &Schema, of: &str) -> Option<String> {
         let ids = self.ids.iter().chain(&self.without_ids).filter_map(IdOrName::id);
         let is_known = |pattern: &IdPattern| {
@@ -121,8 +121,9 @@ impl Selection {
     }
 
     /// Returns a warning about the selected events that the schema knows but the trace does not
-    /// contain. Returns `None` if only a part of the trace was read. For a list of ids, such as a
-    /// group, one id that occurs is enough. Programs for AIX may record any id.
+    /// contain. Returns `None` if only a part of the trace was read. Names the events of a list of
+    /// ids, such as a group, only if none of them occurs. For traces of AIX, returns `None`,
+    /// because a program can record any id there.
     fn never_occurred(&self, trace: &Trace) -> Option<String> {
         let (schema, occurred) = (&trace.schema, trace.ids.as_ref()?);
         if schema.ids_are_hooks() || occurred.has_larger() || trace.events == 0 {
@@ -150,7 +151,7 @@ impl Selection {
         Some(format!("these events do not occur in this trace: {absent}{more}"))
     }
 
-    /// Returns true if the events of an id are selected by their names or ids.
+    /// Returns true if the lists of names and ids in the selection select the events with this id.
     fn names(&self, schema: &Schema, id: u32) -> bool {
         let listed = |list: &[IdOrName]| list.iter().any(|of| of.matches(schema, id));
         let is = |wanted: &String| is_event(wanted, schema, id);
@@ -182,7 +183,7 @@ fn known_contexts<'t>(names: impl Iterator<Item = &'t str>) -> String {
 /// Returns true if an event of the schema has this name. Any number may be an id.
 pub(crate) fn has_event(wanted: &str, schema: &Schema) -> bool {
     let mut events = schema.events().chain(schema.ranges());
-    // Names of unknown ids consist of a common name and any number.
+    // The name of an unknown id consists of a common name and the id, which can be any number.
     is_number(wanted)
         || events.any(|event| is_event(wanted, schema, event.id))
         || is_event(wanted, schema, u32::MAX)

@@ -1,5 +1,5 @@
-//! Compares the words that a parser knows with a list of words for the editor grammars, in tests of
-//! parsers. The tests of the grammars in `editors/vscode` check that the grammars highlight each
+//! For tests of parsers: compares the words that a parser knows with a list of words for the editor
+//! grammars. The tests of the grammars in `editors/vscode` check that the grammars highlight each
 //! word.
 
 use std::path::Path;

@@ -78,9 +78,9 @@ impl Finding {
 struct Excerpt {
     /// The text. Tabs and unprintable characters are replaced by spaces; `…` marks omitted text.
     line: String,
-    /// Cells before the position.
+    /// Number of cells before the position.
     before: usize,
-    /// Cells from the position on, without a final `…`.
+    /// Number of cells from the position to the end of the text, without a final `…`.
     room: usize,
 }
 
@@ -88,10 +88,11 @@ impl Excerpt {
     /// Maximum width in cells of a line that is shown completely. A file that is not text can be a
     /// single line.
     const MAX_LEN: usize = 200;
-    /// Cells shown on each side of the position in a longer line.
+    /// Number of cells that are shown on each side of the position in a longer line.
     const AROUND: usize = 80;
 
-    /// Returns the part of `line` around the character number `column`, in at most `most` cells.
+    /// Returns the part of `line` around character number `column`. The part fills at most `most`
+    /// cells.
     fn of(line: &str, column: usize, most: Option<usize>) -> Self {
         let plain = |c: char| if is_plain(c) { c } else { ' ' };
         let line: Vec<char> = line.chars().map(plain).collect();

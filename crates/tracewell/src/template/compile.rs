@@ -111,7 +111,7 @@ impl Compiler {
             // A label with `@` is shown only in lists.
             self.pending = format!("{} ", shown_lines(&label.value));
         }
-        // Templates that call this one begin here, after the label.
+        // If another template calls this one, execution begins here, after the label.
         let body = self.here();
         self.items(&stanza.body);
         self.emit(Operation::Return);
@@ -344,8 +344,8 @@ impl Compiler {
                 }
                 Body::Block(items) => items,
             };
-            // Each block ends with a jump past the switch, whose target is set after the last
-            // block.
+            // Each block ends with a jump past the switch. The target of the jump is set after the
+            // last block.
             cases.push(Case { pattern, then: Then::Go(self.here()) });
             self.items(items);
             ends.push(self.emit(Operation::Jump(0)));
@@ -486,7 +486,7 @@ pub(super) fn action(name: &str) -> Option<Action> {
     })
 }
 
-/// Returns the built-in value of this name.
+/// Returns the built-in value with this name.
 pub(super) fn builtin(name: &str) -> Option<Quantity> {
     Some(match name {
         // AIX has five of these values. Events of other systems have more arguments.

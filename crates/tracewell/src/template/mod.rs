@@ -9,10 +9,10 @@
 //!                                    └ layout: the canonical form
 //! ```
 //!
-//! A file is compiled once. To run its [`Program`] on an event, the machine looks up no names and
-//! allocates no memory. This module does not depend on the source of events. An [`Entry`] contains
-//! the bytes of one event and the content of its hook word. [`EventContext`] contains the other
-//! facts about the event.
+//! A file is compiled once. When the machine runs the [`Program`] on an event, it looks up no names
+//! and allocates no memory. This module does not depend on the source of events. An [`Entry`]
+//! contains the bytes of one event and the content of its hook word. [`EventContext`] contains the
+//! other facts about the event.
 //!
 //! ```
 //! use tracewell::template::{EventContext, Entry, Machine, Program, Source};

@@ -11,8 +11,8 @@ use super::literal::{BLANKS, BLOCK, ShortText};
 /// Numbers of at least this value have more than eight digits.
 const NINE_DIGITS: u64 = 100_000_000;
 
-/// Space after a text. The functions for numbers are always inlined, so that the position in the
-/// space remains in a register.
+/// The free space after a text. The functions for numbers are always inlined, so that the position
+/// in the space remains in a register.
 pub(super) trait Blocks {
     /// Copies a block. Its first `length` bytes, at most `N`, become part of the text.
     fn put<const N: usize>(&mut self, block: [u8; N], length: usize);
@@ -115,7 +115,7 @@ pub(super) trait Blocks {
     }
 }
 
-/// For a number of 9 to 20 digits: returns its digits and their count.
+/// Returns the digits of a number that has 9 to 20 digits, and the number of digits.
 ///
 /// The function returns a block instead of appending it. If the space were an argument, the
 /// compiler would have to keep the position in memory.

@@ -50,8 +50,8 @@ impl TextBuffer {
         &self.bytes[..self.end]
     }
 
-    /// Returns the text so far. Bytes that are not UTF-8 become U+FFFD. The functions that append
-    /// strings of a trace escape such bytes.
+    /// Returns the text so far. Bytes that are not UTF-8 become U+FFFD. The functions that append a
+    /// trace's strings escape such bytes.
     ///
     /// ```
     /// use tracewell::text::TextBuffer;

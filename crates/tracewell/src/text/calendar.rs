@@ -100,9 +100,9 @@ impl Zone {
         (date, if is_utc { "Z".to_owned() } else { difference(offset) })
     }
 
-    /// Returns the nanoseconds since 1970 of a date of ISO 8601, such as `2026-03-02`, `2026-03-02
-    /// 09:00` or `2026-03-02T09:00:00.5+01:00`. A date without a difference from UTC and without a
-    /// zone in brackets is a date in this zone.
+    /// Converts a date of ISO 8601 to nanoseconds since 1970. Examples are `2026-03-02`,
+    /// `2026-03-02 09:00` and `2026-03-02T09:00:00.5+01:00`. A date without a difference from UTC
+    /// and without a zone in brackets is a date in this zone.
     ///
     /// # Errors
     /// Returns an error if the text is not such a date, if the zone's clocks never showed it or
@@ -146,8 +146,8 @@ impl Zone {
     }
 }
 
-/// Returns a difference from UTC, such as `+02:00`. The seconds of a difference are rounded to
-/// minutes; only a few zones had such seconds before 1973.
+/// Returns a difference from UTC, such as `+02:00`. The difference is rounded to minutes. Before
+/// 1973, the differences of a few zones also had seconds.
 fn difference(offset: jiff::tz::Offset) -> String {
     let seconds = offset.seconds();
     let sign = if seconds < 0 { '-' } else { '+' };
@@ -205,7 +205,7 @@ pub enum DateError {
 #[derive(Debug)]
 pub(crate) struct Dates {
     zone: Zone,
-    /// The second of the texts.
+    /// The second to which the texts `start` and `end` belong.
     second: Option<u64>,
     /// The date up to the second, and a point.
     start: ShortText,
@@ -224,7 +224,7 @@ impl Dates {
     /// Appends nanoseconds since 1970 as [`Zone::date`] writes them.
     pub(crate) fn put<'a>(&mut self, room: Reservation<'a>, ns: u64) -> Reservation<'a> {
         let (second, rest) = (ns / NANOSECONDS_PER_SECOND, ns % NANOSECONDS_PER_SECOND);
-        // Most events are in the same second as the event before, whose date is kept.
+        // Most events are in the same second as the previous event, so its date is kept.
         if self.second != Some(second) {
             let (date, difference) = self.zone.parts(second);
             let short = |text: String| ShortText::new(&text).unwrap_or(ShortText::EMPTY);
@@ -235,9 +235,9 @@ impl Dates {
     }
 }
 
-/// Returns nanoseconds since 1970 of a date and time in UTC, or `None` if there is no such date or
-/// if it is before 1970. Second 60, which is a leap second, counts as the first second of the next
-/// minute.
+/// Converts a date and time in UTC to nanoseconds since 1970. Returns `None` if there is no such
+/// date or if it is before 1970. Second 60, which is a leap second, counts as the first second of
+/// the next minute.
 ///
 /// ```
 /// use tracewell::text::calendar::utc;

@@ -34,9 +34,9 @@ const LENGTHS: [u64; 32] = {
 /// Returns the eight digits of a number below 10^8, one per byte, the most significant one in the
 /// lowest byte.
 ///
-/// Each step splits all groups in one register in half, first into groups of four digits, then two,
-/// then one. 10486/2^20 and 103/2^10 are exact replacements for 1/100 and 1/10 for all values that
-/// occur.
+/// Each step splits every group in the register into two halves: first into groups of four digits,
+/// then of two, then of one. 10486/2^20 and 103/2^10 are exact replacements for 1/100 and 1/10 for
+/// all values that occur.
 #[inline]
 pub(super) fn eight_digits(value: u64) -> u64 {
     let fours = (value / 10_000) | ((value % 10_000) << 32);

@@ -1,8 +1,8 @@
 //! Writes the arguments of an event in readable form, such as `mutex=plain mutex, wait
 //! option=forever`.
 //!
-//! A plan for each event id and a cache of names (`names`) reduce most arguments to two prepared
-//! strings.
+//! With a plan for each event id and a cache of names (`names`), most arguments consist of two
+//! prepared strings.
 
 use super::names::{ALWAYS, NameCache, NameKey, Names, NoNames};
 use super::{Literal, NumberForm, PerEvent, Reservation, TextBuffer, put_bytes, put_shown};

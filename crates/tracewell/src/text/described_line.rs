@@ -78,7 +78,7 @@ impl LineDescriber {
             self.schema = Some(Arc::clone(&trace.schema));
             self.contexts = None;
         }
-        // The context of a key and its name may change between batches.
+        // Between batches, a key may get another context, and a context may get another name.
         let contexts = Some(trace.contexts.changes());
         if self.contexts != contexts {
             self.contexts = contexts;
@@ -123,7 +123,7 @@ impl LineDescriber {
             ContextDetail::PreemptionThreshold(threshold) => (0, u64::from(threshold)),
             ContextDetail::Interrupted(key) => (1, key),
         };
-        // The text contains the separator, unless it is the first argument.
+        // The text begins with the separator, unless the detail is first in the line.
         let texts = &mut self.details[kind][usize::from(is_first)];
         if texts.put(line, number) {
             return true;

@@ -70,8 +70,8 @@ fn number_at_end(text: &str, longest: usize) -> &str {
 /// Folds a line into lines of at most `width` cells. The lines after the first begin with `indent`
 /// blanks, at most half of the width.
 ///
-/// Breaks the line after a comma in its second half if there is one, otherwise at a blank, and
-/// otherwise within a word.
+/// Breaks a line at the last blank that follows a comma in its second half, or else at the last
+/// blank. If there is no blank, breaks within a word.
 ///
 /// ```
 /// use tracewell::text::fold;

@@ -7,8 +7,7 @@ use std::thread::{self, Builder};
 
 use super::TextBuffer;
 
-/// Maximum number of strings per thread that the thread is building or has built, and that are not
-/// written yet.
+/// Maximum number of strings per thread that are being built or wait to be written.
 const TEXTS_PER_THREAD: usize = 4;
 
 /// Maximum number of threads. No machine benefits from more threads.

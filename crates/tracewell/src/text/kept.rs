@@ -102,8 +102,8 @@ impl Default for KeptTexts {
     }
 }
 
-/// The empty table. A number is stored only in its own slot, so a slot with the number of another
-/// slot is empty.
+/// The empty table. A number is stored only in its own slot. So if a slot contains a number that
+/// belongs in another slot, the slot is empty.
 const EMPTY: [Slot; SLOTS] = {
     let mut slots = [Slot { number: 0, length: 0, text: [b' '; MAX_KEPT] }; SLOTS];
     slots[slot_of(0)].number = 1;
@@ -264,7 +264,7 @@ mod tests {
         for number in 0..2 * PERIOD {
             assert_eq!(kept(&mut changing, number), None);
             changing.keep(number, &text_of(number));
-            // Two of three numbers are kept.
+            // Two of every three numbers are in the cache.
             for number in [number, 3, 3] {
                 if kept(&mut mixed, number).is_none() {
                     mixed.keep(number, &text_of(number));

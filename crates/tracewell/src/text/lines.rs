@@ -95,7 +95,8 @@ impl<W: Write> LineWriter<W> {
         Ok(self.writer)
     }
 
-    /// Writes the buffer if it is full. Call this after each line that ends with a line feed.
+    /// Writes the buffer if it is full. Call this after each line. The line must already end with a
+    /// line feed.
     ///
     /// # Errors
     /// Returns an error if writing fails.

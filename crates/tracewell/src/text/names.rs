@@ -58,8 +58,8 @@ impl NameKey {
 /// The cache: strings by number and [`NameKey`].
 #[derive(Debug)]
 pub(super) struct Names {
-    /// The slots, in groups of [`GROUP`]. Their number is a power of two. A string is in a slot of
-    /// the group that the hash of its number selects.
+    /// The slots, in groups of [`GROUP`]. Their number is a power of two. The hash of a number
+    /// selects a group, and the string of the number is in a slot of this group.
     slots: Box<[Slot]>,
     /// For each slot, the part of its string that does not fit into the slot. Empty until the first
     /// such string.
@@ -217,7 +217,8 @@ pub(super) trait NameCache {
     /// Returns the cached string that is valid for a number at a given time, if there is one.
     fn find(&self, what: NameKey, key: u64, ticks: u64) -> Option<Name<'_>>;
 
-    /// Caches the string of a number. It is valid from the first of two ticks to the second.
+    /// Caches the string of a number. The string is valid from the first tick in `ticks` to the
+    /// second.
     fn remember(&mut self, what: NameKey, key: u64, ticks: (u64, u64), text: &[u8]);
 }
 

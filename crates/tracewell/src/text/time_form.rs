@@ -19,7 +19,7 @@ impl TimeForm {
     /// Checks that a trace has the data for this form.
     ///
     /// # Errors
-    /// Returns an error if the form shows dates, and the dates of events are not known.
+    /// Returns an error if the form shows dates but the dates of events are not known.
     pub fn check(&self, trace: &Trace) -> Result<(), NoDates> {
         match self {
             Self::Absolute(_) => trace.check_dates(),

@@ -1,6 +1,6 @@
 //! Programs for a Cortex-M3 that run in QEMU, and FreeRTOS, whose sources are in the package
-//! `freertos-next`. Tests find them if cargo has downloaded the package, or in the folder
-//! `FREERTOS_KERNEL`.
+//! `freertos-next`. Tests find these sources in the folder that the variable `FREERTOS_KERNEL`
+//! names, or in the package if cargo has downloaded it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

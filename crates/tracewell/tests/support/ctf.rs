@@ -100,7 +100,8 @@ impl Types {
     }
 
     fn clock(&mut self, clock: &Clock) {
-        // Babeltrace adds the whole seconds in the cycles to the seconds.
+        // If the offset in cycles exceeds a second, Babeltrace moves the whole seconds to the
+        // offset in seconds.
         let frequency = i128::from(clock.frequency);
         let cycles = i128::from(clock.offset_cycles);
         let seconds = i128::from(clock.offset_seconds) + cycles.div_euclid(frequency);

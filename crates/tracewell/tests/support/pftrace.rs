@@ -1,4 +1,5 @@
-//! Reads Perfetto traces independently of the export: it knows only the numbers of fields.
+//! Reads Perfetto traces with code that is independent of the export: only the numbers of the
+//! fields are known.
 #![allow(dead_code, reason = "each test crate uses a part of this")]
 
 use std::collections::HashMap;

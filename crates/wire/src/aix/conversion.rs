@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0 | multiplier, 64 bits |
 //! | 8 | divisor, 64 bits |
-//! | 16 | 2 if multiplier and divisor are valid (64 bits); otherwise both count as 1 |
+//! | 16 | 64 bits: 2 if multiplier and divisor are valid; if not 2, both count as 1 |
 //!
 //! IBM documents the words. We interpret them as nanoseconds = ticks × multiplier / divisor. A
 //! 32-bit generic entry has no room for a sub-hook next to its length, so we store the sub-hook in

@@ -115,7 +115,7 @@ impl Shape {
         }
     }
 
-    /// Offset of the variable data; in a plain entry, offset of its end.
+    /// Offset of the variable data, or offset of the end of a plain entry.
     const fn data_at(self, env: Env) -> usize {
         (1 + self.words) * env.word_bytes()
     }
@@ -232,7 +232,7 @@ impl<'a> Entry<'a> {
         self.bytes.get(at..at + self.shape.data.unwrap_or(0)).unwrap_or_default()
     }
 
-    /// Returns the length that the hook word requires in bytes, with padding: 4 to 65544.
+    /// Returns the length in bytes that the hook word requires, with padding: 4 to 65544.
     pub const fn length(&self) -> usize {
         self.shape.length(self.env())
     }

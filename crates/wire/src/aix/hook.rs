@@ -50,7 +50,7 @@ impl Env {
         }
     }
 
-    /// Returns the environment of a word size in bits, or `None` unless it is 32 or 64.
+    /// Returns the environment of a word size in bits, or `None` if the size is neither 32 nor 64.
     #[inline]
     pub const fn from_bits(bits: u8) -> Option<Self> {
         match bits {

@@ -36,7 +36,7 @@ pub use crate::frame::{HEAD, MAX_LEN};
 /// The kind of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Describes the log; its first block.
+    /// Describes the log. This is the first block of every log.
     Start,
     /// Defines an event type.
     Type,
@@ -128,8 +128,8 @@ pub fn find(bytes: &[u8]) -> Lookup<'_> {
 
 /// Writes the header of a block, including the checksum. The body must already be in place.
 ///
-/// Returns `None` if the block is shorter than a header, longer than [`MAX_LEN`], or if its length
-/// is not a multiple of 8.
+/// Returns `None` if the block is shorter than a header or longer than [`MAX_LEN`], or if its
+/// length is not a multiple of 8.
 pub fn seal(block: &mut [u8], kind: Kind, number: u64) -> Option<()> {
     frame::seal(block, MAGIC, kind.code(), number)
 }
@@ -193,8 +193,8 @@ impl Start {
 /// The body of a status block: the state of the stream after all earlier blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StatusWords {
-    /// Every record with an earlier timestamp is in an earlier block, unless the thread was delayed
-    /// after it read the clock and before it stored the record.
+    /// Every record with an earlier timestamp is in an earlier block, unless a thread was delayed
+    /// between reading the clock and storing its record.
     pub complete_before: u64,
     /// State of the stream: the code of a [`State`](super::image::State).
     pub state: u64,

@@ -6,9 +6,8 @@
 //!
 //! Names of families and fields consist of `A-Z a-z 0-9 _ - .`. An event name can contain any
 //! character except `(`, NUL and line ends. Only the last field can be of kind `text` or `bytes`.
-//! The word of such a field contains a length in bytes. The following words hold the bytes, padded
-//! with
-//! 0.
+//! The word of such a field holds a length in bytes. The following words hold the bytes, padded
+//! with 0.
 //!
 //! A record can contain several texts: the bytes of all of them are in its last field. Fields of
 //! kind `part` directly precede a last field of kind `text`. Each of them is the length of one

@@ -3,8 +3,8 @@
 //! | word | content |
 //! |---|---|
 //! | 0 | position of the block in the log, in bytes |
-//! | 1 | stamp of its first event |
-//! | 2 | stamp of its last event |
+//! | 1 | stamp of the block's first event |
+//! | 2 | stamp of the block's last event |
 //! | 3 | lane (low half), events (high half) |
 //!
 //! The index repeats data from the packet headers, so a reader can rebuild the index from the
@@ -26,13 +26,13 @@ use super::{join, split, word};
 pub struct IndexEntry {
     /// Offset of the block in the log, in bytes.
     pub offset: u64,
-    /// Timestamp of its first event.
+    /// Timestamp of the block's first event.
     pub first: u64,
-    /// Timestamp of its last event.
+    /// Timestamp of the block's last event.
     pub last: u64,
-    /// Lane of its events.
+    /// Lane of the block's events.
     pub lane: u32,
-    /// Number of its events.
+    /// Number of events in the block.
     pub events: u32,
 }
 

@@ -2,8 +2,8 @@
 //! meanings.
 //!
 //! The events are the same as in the compact stream for small targets
-//! ([`crate::target::Described`]). Each has an event type of the family `kernel`, whose first field
-//! is the core:
+//! ([`crate::target::Described`]). Each event has a type of the family `kernel`. The first field of
+//! the type is the core:
 //!
 //! ```text
 //! kernel/queue_send(core:u64,queue:u64,messages:u64)
@@ -86,7 +86,7 @@ pub fn write_event_type(event: &Described, out: &mut impl Write) -> fmt::Result 
 }
 
 /// Returns the event of an event type, or `None` if this is not an event of a kernel. The fields
-/// must be the same as [`write_event_type`] writes.
+/// must be those that [`write_event_type`] writes.
 pub fn event_of(text: &EventTypeText<'_>) -> Option<&'static Described> {
     let event = Described::named(text.name).filter(|_| text.family == FAMILY)?;
     let mut fields = text.fields();

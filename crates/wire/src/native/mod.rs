@@ -123,7 +123,7 @@ impl ClockKind {
         }
     }
 
-    /// Returns its name for output.
+    /// Returns the name of the clock kind for output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Counter => "processor counter",
@@ -164,7 +164,7 @@ impl FullPolicy {
         }
     }
 
-    /// Returns its name for output.
+    /// Returns the policy's name for output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Loop => "loop",

@@ -5,7 +5,7 @@
 //! | 0 | number of the packet in its lane, from 0; in a log the same number as in the image |
 //! | 1 | base: the timestamp that the ticks of its records are relative to |
 //! | 2 | process id (low half), thread id (high half) |
-//! | 3 | number of its first event in its lane, from 0 |
+//! | 3 | number of the packet's first event, counted from 0 in its lane |
 //! | 4 | events of this lane lost before the packet, in total |
 //! | 5 | words in use, this header included (low half; 0 while being written); lane (high half) |
 //! | 6 | timestamp of its last record; 0 while the packet is being written |
@@ -34,15 +34,15 @@ pub struct PacketHeader {
     pub process: u32,
     /// Id of the thread that recorded.
     pub thread: u32,
-    /// Number of its first event in its lane, from 0.
+    /// Number of the packet's first event, counted from 0 in its lane.
     pub first_event: u64,
     /// Events of this lane lost before the packet, in total.
     pub lost_before: u64,
     /// Words in use, including this header; 0 while the packet is being written.
     pub used: u32,
-    /// Number of its lane.
+    /// Number of the packet's lane.
     pub lane: u32,
-    /// Timestamp of its last record, in ticks; 0 while the packet is being written.
+    /// Timestamp of the packet's last record, in ticks; 0 while the packet is being written.
     pub last: u64,
     /// Name of the thread, padded with 0.
     pub name: [u8; 16],

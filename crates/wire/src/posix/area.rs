@@ -10,7 +10,7 @@
 //! | 2 | start time of the process, as in `/proc/PID/stat` |
 //! | 3 | nonce of its name space; 0 while it has none |
 //! | 8 | generation: incremented when a slot changes |
-//! | 16 to 79 | slot `n`: if the stream of file `s.n` traces the process, its nonce, else 0 |
+//! | 16 to 79 | slot `n`: nonce of the stream of file `s.n` if it traces the process, else 0 |
 //!
 //! Only the controller that owns the reference file `s.n` stores slot `n`.
 //!
@@ -26,7 +26,8 @@
 //! | 0 | [`ALL_MAGIC`] |
 //! | 8 | generation: changes after a controller created the area of a process |
 //!
-//! A process shares its name space with the child processes that are traced with it:
+//! A process shares its name space with the child processes that are traced with it. The words of a
+//! name space:
 //!
 //! | words | content |
 //! |---|---|
@@ -42,7 +43,7 @@
 //! | 0 | [`REFERENCE_MAGIC`] |
 //! | 1 | nonce of the stream |
 //! | 2, 3 | the controller: process and start time, as in an area |
-//! | 4 | the memory's file descriptor in the controller; all ones if it is the file `o.NONCE` |
+//! | 4 | the memory's file descriptor in the controller; all ones for the file `o.NONCE` |
 
 /// `TWPXPRO1`, read as a little-endian number.
 pub const AREA_MAGIC: u64 = u64::from_le_bytes(*b"TWPXPRO1");

@@ -1,7 +1,7 @@
 //! The blocks of a log of a POSIX trace stream.
 //!
-//! [`frame`] defines the frame of a block; its magic number is [`MAGIC`]. A log begins with a
-//! header block.
+//! [`frame`] defines the frame of a block. The magic number of these blocks is [`MAGIC`]. A log
+//! begins with a header block.
 //!
 //! | kind | number | body |
 //! |---|---|---|
@@ -38,7 +38,7 @@ pub const VERSION: u32 = 2;
 /// The kind of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Describes the log; its first block.
+    /// Describes the log. This is the first block of every log.
     Header,
     /// Names an event type.
     Name,

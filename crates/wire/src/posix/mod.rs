@@ -11,8 +11,9 @@
 //! | `area` | a process's shared memory: the streams that trace it, the names of its event types |
 //! | `log` | the blocks of a log file |
 //!
-//! `tracewell_record::posix` defines who can store which word, and when. The standard names the
-//! constants and leaves their values to the implementation. Our values are the values in `trace.h`.
+//! `tracewell_record::posix` defines who can store which word, and when. The standard defines the
+//! names of the constants and leaves the values to the implementation. Our values are the values in
+//! `trace.h`.
 
 pub mod area;
 pub mod log;

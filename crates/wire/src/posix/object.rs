@@ -10,19 +10,21 @@
 //! | 4 | maximum data length of a user event, in bytes |
 //! | 5 | time of creation, nanoseconds since 1970 |
 //! | 6, 7 | the controller: process and start time, as in an [area](super::area) |
-//! | 8 | nanoseconds per tick of the processor's counter, times 2^32; 0 if it is not used |
+//! | 8 | nanoseconds per tick of the processor's counter, times 2^32; 0 if the counter is unused |
 //! | 9 | nonce of the name space |
-//! | 12 | cutoff: the latest timestamp of the reader's first pass, during its second pass; else 0 |
+//! | 12 | cutoff: in the reader's second pass, the latest timestamp of the first pass; otherwise 0
+//! |
 //! | 16 | state: 0 suspended, 1 running, 2 suspended because it is full |
-//! | 17, 18 | time when it became full; time of the first event lost after that; else 0 |
+//! | 17 | time when the stream became full; 0 if it did not |
+//! | 18 | time of the first event lost after the stream became full; 0 if there is none |
 //! | 19 | 1 if recorders must fence before they check for waiting readers (no kernel barrier) |
 //! | 24 | order number: incremented when a packet is opened and when it is closed |
 //! | 25 | number of packets that were ever used |
 //! | 26 | events lost |
 //! | 27 | number of displaced packets |
 //! | 28 | 1 if a packet was displaced since the last record was read |
-//! | 29, 30 | packet displaced last: the order number that it got when it was closed, the timestamp
-//! of its last record |
+//! | 29 | order number that the last displaced packet got when it was closed |
+//! | 30 | timestamp of that packet's last record |
 //! | 31 | the latest timestamp in any closed packet |
 //! | 32, 33 | 1 if readers wait; the word on which they sleep |
 //! | 34 | the word on which the flushing thread sleeps |
@@ -38,7 +40,7 @@
 //! | word | content |
 //! |---|---|
 //! | 0 | 0 free, 1 open, 2 closed (bits 0 and 1); order number of its opening |
-//! | 1 | low half: words in complete records; high half: low half of word 0's order number |
+//! | 1 | low half: words in complete records; high half: low 32 bits of word 0's order number |
 //! | 2 | the packet's writer ([`owner`]); 0 if none |
 //! | 3 | timestamp of the last record, the latest in the packet |
 //! | 4 | the order number that the packet got when it was closed |
@@ -129,7 +131,7 @@ pub const EXTRA_PACKETS: u32 = 256;
 /// Returns the word that identifies a writer; never 0.
 ///
 /// The word holds four numbers: the process id and the thread id, which Linux keeps below 2^22; the
-/// low 18 bits of the number of their namespace; and the depth of nested signal handlers, below 4.
+/// low 18 bits of their namespace's number; and the depth of nested signal handlers, below 4.
 ///
 /// ```
 /// use tracewell_wire::posix::object::{owner, split_owner};
@@ -263,7 +265,7 @@ impl Geometry {
 pub struct ObjectHeader {
     /// A number that no other stream has.
     pub nonce: u64,
-    /// Sizes of its parts.
+    /// Sizes of the stream's parts.
     pub geometry: Geometry,
     /// Policy for a full stream.
     pub policy: StreamPolicy,

@@ -6,7 +6,8 @@ use super::{FIRST_USER, LAST_USER, SYSTEM_NAMES, UNNAMED};
 /// First word of an initialised set.
 const MARK: u64 = u64::from_le_bytes(*b"TWPXset1");
 
-/// Words of user types: one bit for the unnamed type, one for each named type.
+/// Number of words for the user types, which have one bit for the unnamed type and one for each
+/// named type.
 const USER_WORDS: usize = (LAST_USER - UNNAMED) as usize / 64 + 1;
 
 /// A set of event types. A set that is used as a filter holds the types that are *not* recorded.
@@ -75,8 +76,8 @@ impl EventSet {
         matches!(id, 1..=LAST_USER)
     }
 
-    /// Returns the word (as in [`EventSet::words`]) and the bit of an id, or `None` if no set can
-    /// contain the id.
+    /// Returns the index of the word in [`EventSet::words`] that holds the bit of an id, and the
+    /// number of the bit. Returns `None` if no set can contain the id.
     #[inline]
     pub const fn place(id: u32) -> Option<(usize, u32)> {
         if Self::is_possible(id) { Some((id as usize / 64, id % 64)) } else { None }

@@ -1,4 +1,4 @@
-//! The checksum, one byte. The sum of all bytes of a frame before stuffing, with the checksum, is 0
+//! The checksum, one byte. Before stuffing, the bytes of a frame and the checksum add up to 0
 //! modulo 256.
 //!
 //! ```

@@ -16,8 +16,8 @@
 //! ```
 //!
 //! No form contains the size of ids or of function addresses. Targets truncate the tick rate to 16
-//! bits. More than 15 event pools corrupt the block size in the same byte. Source:
-//! `rkh_trc_tcfg` and `RKH_TRC_TCFG` in the tags named above.
+//! bits. If a target has more than 15 event pools, their number corrupts the block size in the same
+//! byte. Source: `rkh_trc_tcfg` and `RKH_TRC_TCFG` in the sources of these RKH versions.
 
 use super::{Dialect, Settings, checksum, ids};
 
@@ -346,8 +346,8 @@ const fn address(half: u8) -> Option<u8> {
     }
 }
 
-/// Decodes the size of a block. Targets with more than 15 pools OR the excess bits into this
-/// half-byte.
+/// Decodes the size of a block. If a target has more than 15 pools, a bitwise OR puts the excess
+/// bits of their number into this half-byte.
 const fn block_size(half: u8) -> Option<u8> {
     match half & 15 {
         0 => None,

@@ -31,7 +31,7 @@ pub enum FieldType {
     TimerTicks,
     /// An event id, encoded in as many bytes as a record id.
     EventId,
-    /// The number of the record's own id within its group. Occupies no bytes.
+    /// The number that the record's own id has within its group. Occupies no bytes.
     Number,
     /// Bytes up to a terminating zero.
     Text,
@@ -67,7 +67,7 @@ pub enum Condition {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// The type, which determines the bytes.
+    /// The type, which determines how the field is encoded.
     pub field_type: FieldType,
     /// The condition under which records have the field.
     pub condition: Condition,

@@ -2,7 +2,7 @@
 //!
 //! An id is a group and a number in the group: `group << B | number` with B = 5, 8 or 24 for ids of
 //! 1, 2 or 4 bytes. The **code** of an event is its one-byte id, regardless of the width. Some ids
-//! differ in older dialects. Before 2.3, ids had no groups, and the code is the id itself.
+//! differ in older dialects. Before version 2.3, ids have no groups: the code is the id itself.
 //!
 //! ```
 //! use tracewell_wire::rkh::ids;
@@ -61,7 +61,7 @@ pub const fn code(id: u32, width: u8, has_groups: bool) -> Option<u8> {
     }
 }
 
-/// Returns the id of a code in `width` bytes: the inverse of [`code`].
+/// Returns the id that has the given code and `width` bytes. This is the inverse of [`code`].
 #[inline]
 pub const fn id(code: u8, width: u8, has_groups: bool) -> u32 {
     let (group, number) = ((code >> NUMBER_BITS) as u32, (code & 31) as u32);

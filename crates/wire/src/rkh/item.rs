@@ -14,7 +14,8 @@ pub enum Item<'a> {
         value: i32,
         /// Size of the number in bytes.
         bytes: u8,
-        /// Minimum characters to print, sign included, padded with zeros; 0 to 15.
+        /// Minimum number of characters, 0 to 15, including a sign. Shorter numbers are padded with
+        /// zeros.
         width: u8,
     },
     /// An unsigned number of 1, 2 or 4 bytes.
@@ -23,14 +24,14 @@ pub enum Item<'a> {
         value: u32,
         /// Size of the number in bytes.
         bytes: u8,
-        /// Minimum digits to print, padded with zeros; 0 to 15.
+        /// Minimum number of digits, 0 to 15. Shorter numbers are padded with zeros.
         width: u8,
     },
     /// A number of 4 bytes, shown in hexadecimal.
     Hex {
         /// The number, unsigned in 32 bits.
         value: u32,
-        /// Minimum digits to print, padded with zeros; 0 to 15.
+        /// Minimum number of digits, 0 to 15. Shorter numbers are padded with zeros.
         width: u8,
     },
     /// A string, without its terminating zero.
@@ -115,7 +116,8 @@ impl<'a> Items<'a> {
             }
             code::X32 => number(4).map(|(value, rest)| (Item::Hex { value, width }, rest))?,
             code::STR => {
-                // A string without a terminating zero can be truncated, so it is not an item.
+                // A string without a terminating zero may have been truncated, so it is not an
+                // item.
                 let end = rest.iter().position(|byte| *byte == 0)?;
                 (Item::Text(rest.get(..end)?), rest.get(end + 1..)?)
             }

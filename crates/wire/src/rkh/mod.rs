@@ -5,10 +5,11 @@
 //!                                               id | sequence | stamp | arguments | checksum
 //! ```
 //!
-//! Every flag is 0x7E. Within a frame, 0x7E and 0x7D are sent as 0x7D and the byte with bit 5
-//! inverted. Numbers are little-endian on every target. The target's [`Settings`] determine the
-//! optional parts of a frame (sequence number, timestamp, checksum) and the size of ids, timestamps
-//! and most arguments. A configuration record ([`Configuration`]) announces them.
+//! Every flag is 0x7E. Within a frame, a byte 0x7E or 0x7D is sent as two bytes: 0x7D, then the
+//! byte with bit 5 inverted. Numbers are little-endian on every target. The target's [`Settings`]
+//! determine the optional parts of a frame (sequence number, timestamp, checksum) and the size of
+//! ids, timestamps and most arguments. A configuration record ([`Configuration`]) announces these
+//! settings.
 //!
 //! Source of the facts: `rkhtrc_define.h`, `rkhtrc_record.h`, `rkhtrc_out.h` and `rkhtrc_*.c` of
 //! the public RKH repository, tags 2.0 to 3.4.00.
@@ -23,7 +24,7 @@
 //! | `configuration` | the three forms of the configuration record |
 //! | `symbol` | the arguments of records that name things |
 //! | `item` | the items of user events |
-//! | `ids` | event ids, and the code of each, which does not depend on its width |
+//! | `ids` | event ids and their codes, which are the same for ids of all widths |
 //! | `events` | the events of each dialect and their arguments, generated from `schemas/rkh.toml` |
 //!
 //! The reader (`tracewell::format::rkh`) detects losses and interprets timestamps. The recorder
@@ -57,5 +58,5 @@ pub const ESCAPE: u8 = 0x7D;
 /// The mask that an escaped byte is XORed with.
 pub const ESCAPE_MASK: u8 = 0x20;
 /// Maximum length of a frame before stuffing, in bytes. The stream buffers of targets are far too
-/// small for such records, so readers treat longer frames as damage.
+/// small for longer frames, so readers treat such frames as damage.
 pub const MAX_FRAME_LEN: usize = 1024;

@@ -4,31 +4,32 @@
 /// that sets it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// Event id: 1, 2 or 4 (`RKH_CFG_TRC_SIZEOF_TE_ID`); 1 inside RKH's library.
+    /// Size of an event id: 1, 2 or 4 (`RKH_CFG_TRC_SIZEOF_TE_ID`).
     pub id: u8,
     /// True if records have a sequence number (`RKH_CFG_TRC_NSEQ_EN`).
     pub sequence: bool,
-    /// Timestamp: 1, 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_TSTAMP`); 0 without timestamps
-    /// (`RKH_CFG_TRC_TSTAMP_EN`).
+    /// Size of a timestamp: 1, 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_TSTAMP`); 0 if records have no
+    /// timestamp (`RKH_CFG_TRC_TSTAMP_EN`).
     pub stamp: u8,
     /// True if records have a checksum (`RKH_CFG_TRC_CHK_EN`).
     pub checksum: bool,
-    /// Address: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_PTR`; any value but 16 acts as 32).
+    /// Size of an address: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_PTR`: 16 bits are 2 bytes, and any other
+    /// value means 4).
     pub pointer: u8,
-    /// Address of a function: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`). Configuration records do
-    /// not contain it.
+    /// Size of a function's address: 2 or 4 (`RKH_CFGPORT_TRC_SIZEOF_FUN_PTR`). Configuration
+    /// records do not contain it.
     pub function: u8,
-    /// Signal: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT`).
+    /// Size of a signal: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT`).
     pub signal: u8,
-    /// Size of an event: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
+    /// Size of the field for the size of an event: 1, 2 or 4 (`RKH_CFG_FWK_SIZEOF_EVT_SIZE`).
     pub event_size: u8,
-    /// Count of memory blocks: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_NBLOCK`).
+    /// Size of the field for a number of memory blocks: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_NBLOCK`).
     pub block_count: u8,
-    /// Size of a memory block: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_BSIZE`).
+    /// Size of the field for the size of a memory block: 1, 2 or 4 (`RKH_CFG_MP_SIZEOF_BSIZE`).
     pub block_size: u8,
-    /// Count of queue elements: 1, 2 or 4 (`RKH_CFG_QUE_SIZEOF_NELEM`).
+    /// Size of the field for a number of queue elements: 1, 2 or 4 (`RKH_CFG_QUE_SIZEOF_NELEM`).
     pub queue_count: u8,
-    /// Timer ticks: 1, 2 or 4 (`RKH_CFG_TMR_SIZEOF_NTIMER`).
+    /// Size of the field for a number of timer ticks: 1, 2 or 4 (`RKH_CFG_TMR_SIZEOF_NTIMER`).
     pub timer_ticks: u8,
     /// True if records name the sender of an event (`RKH_CFG_SMA_TRC_SNDR_EN`).
     pub sender: bool,

@@ -112,8 +112,9 @@ fn stuff_bytes(plain: &[u8], out: &mut [u8]) -> Option<usize> {
     Some(length)
 }
 
-/// Writes a frame in its transmitted form: with escapes, the checksum if there is one, and the
-/// flag. Returns the number of bytes written, or `None` if `out` is too short.
+/// Writes a frame in its transmitted form: with escapes, with a checksum if `with_checksum` is
+/// true, and with the flag at the end. Returns the number of bytes written, or `None` if `out` is
+/// too short.
 ///
 /// ```
 /// let mut sent = [0; 8];

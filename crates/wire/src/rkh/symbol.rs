@@ -33,8 +33,7 @@ pub enum SymbolKind {
 }
 
 impl SymbolKind {
-    /// Returns the more general kind. Versions of RKH that lack this kind use the general kind
-    /// instead.
+    /// Returns the more general kind that versions of RKH without this kind use instead.
     pub const fn broader(self) -> Option<Self> {
         match self {
             Self::ActiveObject | Self::Queue | Self::Timer | Self::Actor => Some(Self::Object),
@@ -65,14 +64,13 @@ pub struct Symbol<'a> {
 }
 
 impl<'a> Symbol<'a> {
-    /// Returns the name in the form that Trazer shows. If the name begins with `&`, this form lacks
-    /// the `&`.
+    /// Returns the name as Trazer shows it, without a leading `&`.
     pub fn spoken(&self) -> &'a [u8] {
         self.name.strip_prefix(b"&").unwrap_or(self.name)
     }
 
-    /// Writes the arguments with an owner of `pointer` bytes and a key of `key_bytes`. Returns
-    /// their length, or `None` if `out` is too short or the name contains a zero.
+    /// Writes the arguments with an owner of `pointer` bytes and a key of `key_bytes` bytes.
+    /// Returns their length, or `None` if `out` is too short or the name contains a zero.
     pub fn write(&self, pointer: u8, key_bytes: u8, out: &mut [u8]) -> Option<usize> {
         if self.name.contains(&0) {
             return None;

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | 0 | 4 | id | 0xFFAAFFBB |
 //! | 4 | 4 | number | index in the chunk table, 0 to 255 |
-//! | 8 | 1 | flags | copy that API calls write; 3 bytes of padding |
+//! | 8 | 1 | flags | the copy of the flags that API calls write, then 3 bytes of padding |
 //! | 12 | 4 | size | bytes of the normal area |
 //! | 16 | 4 | emergency_size | bytes of the emergency area |
 //! | 20 | 4 | head | address of the recording head: the descriptor's address + 24 |
@@ -12,7 +12,7 @@
 //! | 28 | 4 | start | address of the first slot: the head's address + 24 |
 //! | 32 | 4 | size | the same number as at offset 12 |
 //! | 36 | 4 | emergency_size | the same number as at offset 16 |
-//! | 40 | 4 | flags | copy that recording reads and writes |
+//! | 40 | 4 | flags | the copy of the flags that the recorder reads and writes |
 //! | 44 | 4 | next | address of the successor's recording head, 0 for none |
 
 use core::fmt;

@@ -142,8 +142,7 @@ impl DatagramHeader {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Frame<'a> {
-    /// The datagram. If the capture ends inside the datagram, this part is shorter than the length
-    /// prefix specifies.
+    /// The datagram. It is shorter than the length prefix specifies if the capture ends inside it.
     pub datagram: &'a [u8],
     /// True if the capture contains the whole datagram.
     pub whole: bool,

@@ -1,10 +1,11 @@
-//! Event codes with special rules, families, flags of chunks, and contexts.
+//! The event codes that have special rules, the families of codes, the flags of chunks, and the
+//! contexts.
 //!
 //! `schemas/shark.toml` lists all codes with names and arguments. The low nibble of a code is its
 //! family, the high nibble its number within the family. Codes with the high nibble 0xF are filter
 //! records and commands. No filter suppresses them.
 //!
-//! In the comment of a code, the words after the colon are the parameters of its records.
+//! In the comment of a code, the words after the colon name the parameters of the code's records.
 
 /// The clock was changed: parameter 2 is the new number of cycles per millisecond.
 pub const CYCLES_PER_MSEC: u8 = 0x10;

@@ -12,7 +12,7 @@ use crate::native::crc32c;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SenderStart {
     sums: [u32; Self::NUMBERS as usize],
-    /// One bit per received number; the lowest bit is for number 1.
+    /// The numbers that were received, one bit each. The lowest bit is for number 1.
     came: u64,
 }
 
@@ -23,8 +23,8 @@ impl Default for SenderStart {
 }
 
 impl SenderStart {
-    /// Number of packets, counted from the first one, whose checksums are kept. A new sender goes
-    /// undetected only if all of its packets with these numbers are lost.
+    /// Number of packets, from a sender's first packet on, whose checksums are kept. A new sender
+    /// goes undetected only if all of its packets with these numbers are lost.
     pub const NUMBERS: u32 = 64;
 
     /// Adds a packet. Returns true if this packet is the first packet of a new sender.

@@ -1,4 +1,4 @@
-//! Event ids, and the parameters of the events whose packets have no length.
+//! Event ids, and the parameters of the events whose packets do not contain a length.
 
 /// A packet without meaning. Two zero bytes of a sync or of unused memory look like this packet.
 pub const NOP: u32 = 0;
@@ -20,7 +20,7 @@ pub const TASK_STOP_READY: u32 = 7;
 pub const TASK_CREATE: u32 = 8;
 /// Priority and name of a task.
 pub const TASK_INFO: u32 = 9;
-/// Recording begins; post-mortem recorders repeat it.
+/// Recording begins. Post-mortem recorders repeat this event.
 pub const TRACE_START: u32 = 10;
 /// The recorder stops. It can start again later.
 pub const TRACE_STOP: u32 = 11;
@@ -32,7 +32,7 @@ pub const SYSTIME_US: u32 = 13;
 pub const SYSDESC: u32 = 14;
 /// No task is ready.
 pub const IDLE: u32 = 17;
-/// An interrupt service routine ends, and the scheduler chooses.
+/// An interrupt service routine ends, and the scheduler chooses the next task.
 pub const ISR_TO_SCHEDULER: u32 = 18;
 /// A software timer's function begins.
 pub const TIMER_ENTER: u32 = 19;
@@ -81,7 +81,8 @@ pub mod extended {
     pub const REGISTER_DATA: u32 = 6;
 }
 
-/// The parameters of an event whose packets have no length: numbers, followed by at most one text.
+/// The parameters of an event whose packets do not contain a length: numbers, followed by at most
+/// one text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
     /// The count of numbers.

@@ -63,7 +63,7 @@ pub enum Fault {
     LongNumber,
     /// The length exceeds [`MAX_PAYLOAD`].
     LongPayload,
-    /// The parameters of a known event do not fit into its length.
+    /// The parameters of a known event do not fit into the length of its packet.
     ShortPayload,
 }
 

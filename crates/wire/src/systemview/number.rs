@@ -1,4 +1,4 @@
-//! Numbers of at most 32 bits in the form of [`crate::number`], so 1 to 5 bytes. A negative number
+//! Numbers of at most 32 bits, encoded as in [`crate::number`] in 1 to 5 bytes. A negative number
 //! is stored in two's complement, and needs 5 bytes.
 
 use super::Fault;
@@ -49,7 +49,7 @@ pub(super) const fn of_word(word: u64) -> Result<(u32, usize), Fault> {
 
 /// Reads a number of any length, without a branch for each byte.
 const fn of_long(word: u64) -> Result<(u32, usize), Fault> {
-    // The lowest of these bits is the highest bit of the number's last byte.
+    // The lowest set bit is the highest bit of the number's last byte.
     let last = (!word & 0x80_8080_8080).trailing_zeros();
     if last == u64::BITS {
         return Err(Fault::LongNumber);
@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn numbers_within_a_word_are_those_that_are_read_byte_by_byte() {
-        // Pseudo-random bytes, in which numbers of every length, including too long ones, are
-        // frequent.
+        // Pseudo-random bytes that often contain numbers of every length, including numbers that
+        // are too long.
         let mut seed = 1_u64;
         let mut seen = [0; MAX_BYTES + 2];
         for _ in 0..100_000 {

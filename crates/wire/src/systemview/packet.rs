@@ -6,7 +6,7 @@ use super::{Fault, MAX_PAYLOAD, TextOrder, number, text};
 /// The properties of a stream that its packets do not contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Form {
-    /// The byte order of the lengths of long strings.
+    /// The order of the two bytes in the length of a long text.
     pub texts: TextOrder,
     /// True if the ids contain the number of the core, as Espressif's tools wrote them from 2020 to
     /// 2024. The number is bit 6 of a one-byte id, or bit 6 of the second byte of a two-byte id.
@@ -75,17 +75,17 @@ impl<'a> Packet<'a> {
         Ok(Self { core, id, payload, delta, length: at + count })
     }
 
-    /// Returns the parameters in their order in the payload. `order` is that of the bytes in the
-    /// counts of long texts.
+    /// Returns the parameters in the order of the payload. `order` is the byte order of the counts
+    /// of long texts.
     pub const fn parameters(&self, order: TextOrder) -> Parameters<'a> {
         Parameters { rest: self.payload, order }
     }
 
     /// Checks that the known parameters of an event fit into the length of the packet. Returns the
-    /// number of bytes after them: newer recorders may append parameters.
+    /// number of bytes after these parameters, because newer recorders may append further ones.
     ///
     /// # Errors
-    /// Returns [`Fault::ShortPayload`] if they do not fit.
+    /// Returns [`Fault::ShortPayload`] if the known parameters do not fit.
     #[inline]
     pub fn check(&self, order: TextOrder) -> Result<usize, Fault> {
         if self.id < ids::INIT || self.id > ids::EXTENDED {
@@ -130,7 +130,7 @@ impl<'a> Packet<'a> {
     }
 
     /// Writes the packet at the start of `out` and returns its length, or `None` if it does not
-    /// fit. Copies the payload without a check: it must match the id. Ignores `length`.
+    /// fit. Copies the payload without checking that it matches the id. Ignores `length`.
     pub fn write(&self, form: Form, out: &mut [u8]) -> Option<usize> {
         let mut at = number::write(self.id, out)?;
         if form.core_in_id {
@@ -184,7 +184,7 @@ fn read_id(bytes: &[u8], form: Form) -> Result<(u32, u8, usize), Fault> {
 pub struct Parameters<'a> {
     /// The parameters that have not been read.
     pub rest: &'a [u8],
-    /// The byte order of the lengths of long strings.
+    /// The order of the two bytes in the length of a long text.
     pub order: TextOrder,
 }
 

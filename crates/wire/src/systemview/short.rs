@@ -1,7 +1,7 @@
 //! Short packets: an id of one byte, at most two numbers, and no length. Most packets of a stream
 //! are short. Reading them this way needs no slice for each parameter.
 //!
-//! [`Packet::read`](super::Packet::read) reads all packets. `Packet` also finds the faults.
+//! [`Packet::read`](super::Packet::read) reads all packets and reports their faults.
 
 use super::ids::SHAPES;
 use super::number;
@@ -34,9 +34,9 @@ impl ShortPacket {
     /// the packet.
     pub const WINDOW: usize = 1 + 2 * number::MAX_BYTES + 8;
 
-    /// Reads the packet at the start of `bytes`; its ids contain no cores. Returns `None` for
-    /// events without a bit in `ids`, for events with other parameters, and for bytes that are not
-    /// a packet.
+    /// Reads the packet at the start of `bytes`, from a stream whose ids contain no cores. Returns
+    /// `None` if `ids` has no bit for the event, if the parameters are not at most two numbers, or
+    /// if the bytes are not a packet.
     #[inline]
     pub fn read(bytes: &[u8; Self::WINDOW], ids: u32) -> Option<Self> {
         let id = u32::from(bytes[0]);

@@ -1,4 +1,5 @@
-//! Texts: a count of bytes, and these bytes without terminator, in the program's encoding.
+//! A text is a count of bytes, followed by these bytes in the program's encoding, without a
+//! terminator.
 //!
 //! | count | layout |
 //! |---|---|

@@ -1,9 +1,9 @@
 //! Definitions: names of tasks, objects and events, and the rate of the clock.
 //!
 //! A definition consists of entries of 32 bytes, one for each 20 bytes of its name. The recorder
-//! keeps all entries in a table before the slots of its ring. On a line, packets of core 255 repeat
-//! them. The payload of such a packet consists of entries. The field `first` of its header is the
-//! index of its first entry in the table.
+//! keeps all entries in a table before the slots of its ring. If the recorder sends over a line,
+//! packets of core 255 repeat these entries. The payload of such a packet consists of entries. The
+//! field `first` of its header is the index of its first entry in the table.
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
@@ -29,8 +29,9 @@
 //! | 10 | an event of the application: `name(argument,argument)` | 0 |
 //! | 11 | a mark, section or channel of the application | 0 |
 //!
-//! An argument of kind 10 is signed. With `:u` after its name, it is an unsigned number of 32 bits.
-//! With `:x`, it is also unsigned, and shown in hexadecimal.
+//! An argument of an event of the application (kind 10) is a signed number. With `:u` after its
+//! name, it is an unsigned number of 32 bits. With `:x`, it is also unsigned, and shown in
+//! hexadecimal.
 
 use super::u32_at;
 

@@ -51,8 +51,8 @@ pub struct RecordedEvent<'a> {
     pub bytes: &'a [u8],
 }
 
-/// Returns the events of a payload. If the payload ends within an event or has id 0, the last result
-/// is the number of bytes before this event.
+/// Returns the events of a payload. If the payload ends within an event, or contains an event with
+/// id 0, the last result is the number of bytes before this event.
 ///
 /// ```
 /// use tracewell_wire::target::{events, ids};

@@ -11,9 +11,9 @@ pub const INTERRUPT_EXIT_TO_SCHEDULER: u8 = 0x02;
 pub const SLEEP_BEGIN: u8 = 0x03;
 /// The core ends its sleep.
 pub const SLEEP_END: u8 = 0x04;
-/// The recorder starts with the system.
+/// The system starts, and the recorder with it.
 pub const START: u8 = 0x05;
-/// The recorder stops.
+/// The recorder stops recording events.
 pub const STOP: u8 = 0x06;
 /// The running task yields.
 pub const YIELD: u8 = 0x07;
@@ -141,7 +141,8 @@ pub const TEXT: u8 = 0xC0;
 /// An event that the application defines. Block: its number, then its arguments as signed numbers.
 pub const USER: u8 = 0xC1;
 
-/// Groups of events, which recorders can switch off. The bits of a filter have these numbers.
+/// Groups of events that recorders can switch off. The number of a group is the number of its bit
+/// in a filter.
 pub mod group {
     /// Tasks: creation, deletion, switches, readiness, delays, suspension, priorities.
     pub const TASKS: u8 = 0;

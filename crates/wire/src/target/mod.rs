@@ -14,7 +14,7 @@
 //!
 //! A stream on a line consists of packets without any bytes between them. A reader can decode each
 //! packet alone: its header contains the full time of its first event. The numbers in the header
-//! show how many packets and events are missing before it. A packet of core 255 contains
+//! show how many packets and events are missing before the packet. A packet of core 255 contains
 //! definitions instead of events.
 
 pub mod definition;

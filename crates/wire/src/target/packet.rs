@@ -5,8 +5,8 @@
 //! | 0 | 2 | the bytes `F4 9B`, which begin every packet |
 //! | 2 | 1 | version: 1 |
 //! | 3 | 1 | core: 0 to 31, or 255 for definitions |
-//! | 4 | 4 | number of the packet in its core, from 0; wraps |
-//! | 8 | 4 | number of the first event in its core, from 0; counts refused events too; wraps |
+//! | 4 | 4 | number of the packet among all packets of its core, from 0; wraps |
+//! | 8 | 4 | number of the first event among all events of its core, from 0; refused events count, too; wraps |
 //! | 12 | 8 | time of the first event, in ticks |
 //! | 20 | 2 | events that the recorder refused between the previous packet and this one; at most 65,535 |
 //! | 22 | 1 | session: number of restarts that the memory of the recorder survived; wraps |
@@ -16,9 +16,9 @@
 //!
 //! The checksum is CRC-16/IBM-3740: polynomial 0x1021, initial value 0xFFFF, not reflected. The
 //! checksum does not cover the length itself, but a wrong length makes the checksum cover the wrong
-//! bytes. A recorder can therefore continue the checksum with each event and store both fields as
-//! one word of 32 bits. So the packet in RAM is valid after each event, even while it is
-//! incomplete.
+//! bytes. A recorder can therefore continue the checksum with each event, and store the length and
+//! the checksum together as one word of 32 bits. So the packet in RAM is valid after each event,
+//! even if further events follow.
 
 use super::{DEFINITIONS, MAX_CORES, VERSION, u16_at, u32_at};
 
@@ -54,9 +54,9 @@ pub const CHECKED: usize = 24;
 pub struct Header {
     /// The core, or 255 for definitions.
     pub core: u8,
-    /// Number of the packet in its core.
+    /// Number of the packet among all packets of its core.
     pub number: u32,
-    /// Number of the first event among all events of its core.
+    /// Number of the packet's first event, counted over all events of its core.
     pub first: u32,
     /// Time of the first event in ticks.
     pub time: u64,
@@ -70,7 +70,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Returns the bytes of a header without length and checksum.
+    /// Returns the bytes of the header. The fields for the length and the checksum contain 0.
     pub fn to_bytes(&self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
         let mut rest = bytes.as_mut_slice();
@@ -152,10 +152,10 @@ impl<'a> Lookup<'a> {
     }
 
     /// Looks for a packet at the start of `bytes`, with another implementation of the checksum.
-    /// `payload_sum(sum, payload)` continues a checksum over the payload, as [`crc16`] does. It is
-    /// called only if a header and a whole payload are present.
+    /// `payload_sum(sum, payload)` continues a checksum over the payload, as [`crc16`] does. The
+    /// search calls `payload_sum` only if a header and a whole payload are present.
     pub fn with_sum(bytes: &'a [u8], payload_sum: impl FnOnce(u16, &'a [u8]) -> u16) -> Self {
-        // Fewer bytes than the sync may still become one.
+        // If fewer bytes than a sync have arrived, they can still be the start of one.
         let start = bytes.get(..SYNC.len()).unwrap_or(bytes);
         if !SYNC.starts_with(start) {
             return Self::No;

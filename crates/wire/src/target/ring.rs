@@ -49,11 +49,11 @@ const CHECKED: usize = 18;
 pub struct Control {
     /// Number of cores, 1 to 32.
     pub cores: u8,
-    /// Bytes of a slot: a multiple of 4 from 64 to 4096.
+    /// Size of a slot in bytes: a multiple of 4 from 64 to 4096.
     pub slot: u16,
-    /// Slots of each core, at least 2.
+    /// Number of slots of each core, at least 2.
     pub slots: u16,
-    /// Entries of the table of definitions.
+    /// Number of entries in the table of definitions.
     pub entries: u16,
     /// Number of restarts that the memory survived.
     pub session: u8,

@@ -20,7 +20,7 @@ impl Described {
     /// All events, in the order of their ids.
     pub const ALL: &'static [Self] = table::EVENTS;
 
-    /// Returns the event with an id.
+    /// Returns the event that has the given id.
     ///
     /// ```
     /// use tracewell_wire::target::{Described, ids};
@@ -32,7 +32,7 @@ impl Described {
         Self::ALL.get(index)
     }
 
-    /// Returns the event with a name.
+    /// Returns the event that has the given name.
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::ALL.iter().find(|event| event.name == name)
     }

@@ -55,7 +55,8 @@ pub struct Header {
 pub enum HeaderError {
     /// The bytes end inside the header.
     TooShort {
-        /// Number of bytes that [`Header::read`] needs to continue, from the start of the header.
+        /// Number of bytes that [`Header::read`] needs to continue, counted from the start of the
+        /// header.
         needed: usize,
     },
     /// The bytes do not begin with the id of a ThreadX trace in any byte order or width.

@@ -31,8 +31,8 @@ impl Width {
     }
 }
 
-/// The facts that are needed to read the parts of an image after its header. [`Header::read`]
-/// returns it.
+/// The properties of an image that a reader needs for the parts after the header. [`Header::read`]
+/// returns them.
 ///
 /// ```
 /// use tracewell_wire::ByteOrder;

@@ -5,7 +5,7 @@ mod time;
 
 use datafusion::logical_expr::ScalarUDF;
 
-/// Returns the functions.
+/// Returns our functions, to be registered with a session.
 pub fn functions() -> [ScalarUDF; 2] {
     [time::ticks_to_ns(), ScalarUDF::from(format::Format::default())]
 }

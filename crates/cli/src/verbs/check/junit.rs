@@ -17,7 +17,7 @@ use crate::junit;
 use crate::outcome::{Failure, Outcome};
 use crate::verbs::check::NOTHING_DECIDED;
 
-/// Maximum number of messages about damage in the case of a damaged trace.
+/// Maximum number of messages in the test case about the damage of a trace.
 const MAX_DAMAGE: usize = 3;
 
 /// The test suites of a command, one per trace that was checked.

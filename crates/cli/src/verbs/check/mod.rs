@@ -137,7 +137,7 @@ enum OutputForm {
 /// The message if no rule was decided.
 const NOTHING_DECIDED: &str = "none of the rules was decided: the traces lack what the rules name";
 
-/// The results that occurred among the verdicts of a command.
+/// The kinds of verdicts that occurred in a command. A field is true if its kind occurred.
 #[derive(Debug, Default)]
 struct Tally {
     /// A rule failed.
@@ -177,7 +177,7 @@ impl Check {
     fn find_rules(&self) -> Result<(), Failure> {
         let is_single = self.files.is_empty();
         if self.write && is_single {
-            return Err(Failure::usage("check --write: name a trace after RULES"));
+            return Err(Failure::usage("check --write: a trace must follow RULES"));
         }
         if self.write || !(is_single || small_file::is_binary(&self.rules)) {
             return Ok(());

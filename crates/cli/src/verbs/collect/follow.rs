@@ -27,8 +27,8 @@ impl Collect {
         View { settings, only_growing: false, sink: Box::new(sink) }
     }
 
-    /// Returns the writer of events. Each line begins with a tag; `tag` is the width of the tag in
-    /// columns.
+    /// Returns the sink that writes events to `out`. `tag` is the width, in columns, of the tag
+    /// before each line.
     fn sink<'a>(
         &self,
         selection: Selection,

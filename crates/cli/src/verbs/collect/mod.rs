@@ -32,8 +32,8 @@ use crate::{output, progress};
 ///
 /// Stores the bytes exactly as they arrive, with arrival times in FILE.arrivals, or shows the
 /// events with --follow, or both. Each source is a separate stream. If a connection ends, it is
-/// opened again. Stops at the first of --seconds, --bytes, --packets and --idle, at the end of all
-/// sources, or on Ctrl-C; then reports the received and the missing data.
+/// opened again. Stops when the limit of --seconds, --bytes, --packets or --idle is reached, when
+/// all sources have ended, or on Ctrl-C; then reports the received and the missing data.
 ///
 /// If bytes arrive faster than they can be written, some are dropped and counted; memory does not
 /// grow. Data from files and standard input is never dropped: the program reads more only when it

@@ -20,9 +20,9 @@ use crate::{output, screen};
 
 /// Compare runs: which figures changed by more than noise, and what is new or gone
 ///
-/// Compares two traces, or two sets of traces, separated by --. Times of tasks, objects,
-/// interrupts and messages, the load of each task and the rate of each event are compared as
-/// distributions. A figure counts as changed if the difference is unlikely to be chance, affects a
+/// Compares two traces, or two sets of traces, separated by --. The figures are distributions:
+/// times of tasks, objects, interrupts and messages, the load of each task, and the rate of each
+/// event. A figure counts as changed if the difference is unlikely to be chance, affects a
 /// considerable part of the values, and is larger than the differences between the runs of one
 /// side. docs/comparing.md describes the test.
 #[derive(Debug, Args)]

@@ -27,7 +27,7 @@ pub(super) fn print(program: &Path, end: Option<ProgramEnd>, recorded: Option<(u
     }
 }
 
-/// Returns `None` for a program that succeeded.
+/// Describes the end of a program. Returns `None` if the program succeeded.
 fn ended(program: &Path, end: ProgramEnd) -> Option<String> {
     let program = shown_path(program);
     match end {

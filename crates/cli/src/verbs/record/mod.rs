@@ -58,8 +58,8 @@ use crate::progress;
 /// appended to its name. An earlier recording is replaced at the first event, so a run without
 /// events does not replace it.
 ///
-/// With --pid, it controls the trace of a running process that calls posix_trace_event, until that
-/// process ends, or a signal or --seconds ends the recording.
+/// With --pid, the command controls the trace of a running process that calls posix_trace_event,
+/// until that process ends, or a signal or --seconds ends the recording.
 ///
 /// The exit status is the program's exit status, or 128 plus the signal number if a signal ended
 /// the program. SIGINT, SIGQUIT, SIGTERM and SIGHUP are forwarded to the program; its events are

@@ -81,7 +81,7 @@ impl PosixTrace {
         self.controller.logged_events()
     }
 
-    /// Sets how the program ended, for the log.
+    /// Stores how the program ended, for the end of the log.
     pub(super) fn program_ended(&self, end: ProgramEnd) {
         self.controller.program_ended(end);
     }

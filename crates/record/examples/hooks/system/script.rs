@@ -23,7 +23,7 @@ const OPEN: u64 = 4;
 const FIRST_CPU: usize = 0;
 const SECOND_CPU: usize = 1;
 
-/// Number of spilled runs. The entries of these events do not fit into the buffers of a CPU.
+/// Number of spilled runs. Their entries do not all fit into the buffers of a CPU.
 const SPILLED_RUNS: u64 = 60;
 
 pub(super) fn run(system: &mut System<'_>) {

@@ -22,8 +22,9 @@ impl Interval {
         self.until.ticks.saturating_sub(self.from.ticks)
     }
 
-    /// Returns the rank of this time among the times of its task: 2 for a response, 1 for a wait
-    /// for a mutex, 0 for another wait. A question about a task selects the highest rank first.
+    /// Returns the rank of this interval among the intervals of its task: 2 for a response, 1 for a
+    /// wait for a mutex, 0 for another wait. A question about a task selects an interval of the
+    /// highest rank.
     fn rank(&self) -> u8 {
         match self.kind {
             Explained::Response => 2,

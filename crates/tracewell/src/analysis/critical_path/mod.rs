@@ -9,9 +9,9 @@
 //!
 //! All facts come from [`super::tracks`]. Each part shows the activity of the last context in its
 //! chain. While a context waits for a mutex, the chain continues with the holder. While it waits
-//! for something else, the chain continues with the context that wakes it. Both may wait for other
-//! contexts. If the last context of a chain is ready, the part shows which context has the
-//! processor instead.
+//! for something else, the chain continues with the context that wakes it. The holder or the waking
+//! context may itself wait for another context, with which the chain then continues. If the last
+//! context of a chain is ready, the part shows which context has the processor instead.
 //!
 //! ```
 //! use tracewell::analysis::critical_path::{Explainer, Question};
@@ -175,8 +175,9 @@ impl Explainer {
     }
 }
 
-/// Explains a response or a wait of a trace with these tracks. If the question asks for a task's
-/// longest response or wait, this must end within `range`, in ticks.
+/// Explains a response or a wait. `tracks` contains the tracks of the trace. If the question asks
+/// for the longest response or wait of a task, only responses and waits that end within `range` (in
+/// ticks) are candidates.
 ///
 /// # Errors
 /// Returns an error if the trace does not show which context is running, or does not contain the

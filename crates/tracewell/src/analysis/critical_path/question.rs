@@ -129,7 +129,7 @@ pub enum NoPath {
         name: String,
     },
     /// The event or the time is not within any response or wait.
-    #[error("no completed job and no completed wait contains it")]
+    #[error("no completed job or wait contains this event or time")]
     NothingThere,
     /// The trace ends before the time, or the rate of its clock is unknown.
     #[error("the trace does not reach this time, or the rate of its clock is unknown")]

@@ -181,9 +181,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the parts of a time span in which a context waits for another one. Adds only one part,
-    /// in which the first context is blocked, if the chain is full, or if the other context is
-    /// unknown or already in the chain.
+    /// Adds the parts of a time span in which a context waits for another one. If the chain is
+    /// full, or if the other context is unknown or already in the chain, adds only one part, in
+    /// which the first context is blocked.
     fn depends(
         &mut self,
         context: ContextId,
@@ -237,7 +237,8 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the event at which the holder of a mutex at a position got it.
+/// Finds the holder of a mutex at a position, and returns the event at which this holder got the
+/// mutex.
 fn since(holders: &Row<Holder>, at: Position) -> Option<Position> {
     let after = holders.changes().partition_point(|change| change.at <= at);
     Some(holders.changes().get(after.checked_sub(1)?)?.at)

@@ -94,7 +94,7 @@ mod tests {
         let schema = Arc::new(Schema::parse(text, "threadx.toml").unwrap());
         let mut table = PerId::default();
         let mut all_concerns = table.of_schema(&schema);
-        // Mutexes do not concern this folder, and queues do.
+        // Mutexes do not concern this folder, but queues do.
         let (mutex, queue) = (52, 69);
         let mut ids = vec![mutex; BLOCK];
         assert_eq!(Wanted::of(&ids, &mut all_concerns).count(), 0);

@@ -4,7 +4,7 @@
 //! A put operation adds an item to the object, and a get operation takes the oldest item. If there
 //! is no item, the thread waits, and the next item that is put goes to the thread that has waited
 //! longest. If an event contains the number of items before the call, this module trusts that
-//! number. If this module has more pending items than that, the others were taken without an event
+//! number. If this module has more pending items than that, the surplus was taken without an event
 //! in the trace. A thread that records another event no longer waits.
 //!
 //! If the events of a system name the receivers of messages, `sequence` uses these receivers
@@ -75,7 +75,8 @@ impl Act {
     }
 }
 
-/// Returns true if a system's events show which messages are sent.
+/// Returns true if a system has events that send messages with a signal. Such events name the
+/// receivers.
 pub(super) fn tells_messages(schema: &Schema) -> bool {
     let events = schema.events_that_mean(&[Meaning::Send, Meaning::SendFirst]);
     events.filter_map(|event| event.means).any(|means| {

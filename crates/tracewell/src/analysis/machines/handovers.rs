@@ -8,7 +8,7 @@ use crate::analysis::scheduling::Position;
 use crate::model::schema::Schema;
 use crate::model::{Batch, Event, Meaning, PerId, Trace};
 
-/// Maximum number of items whose puts are stored. If there are more, all are dropped.
+/// Maximum number of stored put operations. If there are more, all of them are dropped.
 const MAX_PUTS: usize = 1 << 20;
 
 /// The facts about an event id that the handovers need.
@@ -38,8 +38,8 @@ pub(in crate::analysis) struct Handovers {
 
 impl Handovers {
     /// Handles the events of a batch. For each item that changes hands, calls `passed` with the
-    /// positions of the put and get operations. If a context waits for an item, it takes the item
-    /// as soon as the item is put.
+    /// positions of the put and get operations. A waiting context takes an item as soon as the item
+    /// is put.
     pub(in crate::analysis) fn take(
         &mut self,
         trace: &Trace,
@@ -57,8 +57,8 @@ impl Handovers {
         for (row, (id, context)) in batch.columns.id.iter().zip(&batch.columns.context).enumerate()
         {
             let EventFacts { meaning, act } = *facts.get(*id, EventFacts::of);
-            // This precedes all other work: any event of a thread shows that the thread no longer
-            // waits.
+            // Pass on every event first, because any event of a thread shows that the thread no
+            // longer waits.
             self.exchange.recorded(*context, meaning);
             let Some(act) = act else { continue };
             let Some(event) = batch.event(row) else { break };
@@ -77,8 +77,7 @@ impl Handovers {
         let passed = Passed { at, context: event.row.context };
         match act {
             Act::Put { first } => {
-                // There is no space for further puts. Forgetting all of them is correct, as after
-                // lost events.
+                // There is no space for further puts. Forget all puts, as after a loss of events.
                 if self.puts.len() >= MAX_PUTS {
                     self.gap();
                 }

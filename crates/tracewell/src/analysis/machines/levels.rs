@@ -1,7 +1,8 @@
 //! Determines the fill levels of queues and pools over time.
 //!
-//! Events contain the level before a call. They do not show whether the call succeeded. If an event
-//! contains the number of free items and the capacity is known, the level is their difference.
+//! The events of some systems contain the level before a call, and do not show whether the call
+//! succeeded. If an event contains the number of free items and the capacity is known, the level is
+//! their difference.
 //!
 //! A receive that finds its queue empty takes no message at that time. It waits for one, or fails.
 //! If a message is sent and the level stays the same, the waiting receive took it.
@@ -63,8 +64,8 @@ const MAX_SAMPLES: usize = 1 << 20;
 pub(super) struct Effect {
     object: Role,
     change: Change,
-    /// True if the event adds, removes or is refused an item. If the event shows the level before
-    /// it, a receive is counted by [`Level::serve`] and not by `takes`.
+    /// True if the event adds an item, removes an item, or reports that an item was refused. If a
+    /// receive shows the level before it, `takes` is false and [`Level::serve`] counts the receive.
     puts: bool,
     takes: bool,
     refuses: bool,
@@ -138,8 +139,8 @@ impl Effect {
             least_free: details.least_free,
             shows_before,
             empties: details.empties || flushes,
-            // A creation makes the object known. A subject or a message refers to another
-            // participant.
+            // A creation contains the capacity and the owner. A subject or a message can show that
+            // the object is an owner of queues.
             needs_sight: means.meaning == Meaning::Create
                 || means.subject.is_some()
                 || (passes_message(means.meaning) && means.value.is_some()),
@@ -151,7 +152,7 @@ impl Effect {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Levels {
     rows: NamedRows<Level>,
-    /// Number of rows for which `samples` was computed.
+    /// Number of rows from which `samples` was computed.
     shared_by: usize,
     /// Maximum number of samples per object.
     samples: usize,
@@ -192,8 +193,8 @@ impl Levels {
         }
     }
 
-    /// Returns the row of the object of an event if the row is new or the object's name has to be
-    /// looked up.
+    /// Returns the row of an event's object. Called only if the row is new or the object's name has
+    /// to be looked up.
     #[inline(never)]
     fn new_row(
         &mut self,
@@ -213,7 +214,7 @@ impl Levels {
         moments: &mut impl MachineMoments,
     ) {
         let Some(object) = sight.object() else { return };
-        // Computed first, because the limit depends on the number of rows before this event.
+        // Compute the limit first, because it depends on the number of rows before this event.
         let samples = self.share_samples();
         let Some(row) = self.row(sight.event.trace, object) else { return };
         row.is_owner = row.is_owner || is_owner(sight, object);
@@ -251,8 +252,7 @@ impl Levels {
     /// Begins a range at `from`: forgets the figures and keeps the levels.
     pub(super) fn restart(&mut self, from: u64) {
         for level in self.rows.list_mut() {
-            // First count a message that a waiting receive took, because it was taken before the
-            // range.
+            // Count a message that a waiting receive took. It was taken before the range.
             level.end();
             (level.put, level.taken, level.refused) = (0, 0, 0);
             (level.most, level.least, level.least_free) = (level.last, level.last, None);
@@ -284,7 +284,7 @@ impl Levels {
 /// Returns the capacity of an object according to its registered parameters.
 fn registered(trace: &Trace, object: Named) -> Option<u64> {
     let (_, known) = trace.objects.at(object.key, object.ticks, object.kind)?;
-    // Registered sizes are in words. A word has half as many bytes as hexadecimal digits.
+    // Registered sizes are in words. Two hexadecimal digits of a word are one byte.
     let word = trace.payload.digits() as u64 / 2;
     trace.schema.object_kind(known.kind)?.capacity(&known.parameters, word)
 }
@@ -372,7 +372,7 @@ impl Level {
         }
     }
 
-    /// Handles missing events, which may have served the waiting receives.
+    /// Handles missing events. The waiting receives may have got their messages in the meantime.
     fn cut(&mut self) {
         (self.unserved, self.sent_at) = (0, None);
     }
@@ -408,5 +408,38 @@ impl Level {
         let (pairs, rest) = self.samples.as_chunks::<2>();
         let fuller = |[a, b]: &[(u64, u64); 2]| if b.1 > a.1 { *b } else { *a };
         self.samples = pairs.iter().map(fuller).chain(rest.iter().copied()).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::threadx;
+
+    /// A send that leaves the level as it was went to a waiting receive.
+    #[test]
+    fn a_message_is_taken_only_if_a_receive_is_there() {
+        let schema = threadx::schema();
+        let effect = |name: &str| {
+            let event = schema.events().find(|event| event.label == name).unwrap();
+            Effect::of(&schema, event, &event.means.unwrap()).unwrap()
+        };
+        let [send, receive] = ["tx_queue_send", "tx_queue_receive"].map(effect);
+        for (events, put, taken) in [
+            (&[(&send, 0)][..], 1, 0),
+            (&[(&send, 0), (&receive, 1)], 1, 1),
+            (&[(&receive, 0)], 0, 0),
+            (&[(&receive, 0), (&send, 0)], 1, 1),
+            (&[(&receive, 0), (&send, 0), (&send, 0)], 2, 1),
+        ] {
+            let mut level =
+                Level::new(Named { argument: 1, key: 1, kind: None, ticks: 0, renamed: 0 });
+            for (ticks, (effect, used)) in (0..).zip(events) {
+                let numbers = Numbers { used: Some(*used), free: None, least_free: None };
+                assert_eq!(level.take(ticks, effect, &numbers, 8), Some(*used));
+            }
+            level.end();
+            assert_eq!((level.put, level.taken), (put, taken));
+        }
     }
 }

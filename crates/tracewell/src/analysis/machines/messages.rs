@@ -21,9 +21,9 @@ use crate::model::schema::Means;
 /// A message. Its times are in ticks; a time is `None` if the trace does not show it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// The sender; `None` if the event does not name it, for example for an interrupt.
+    /// The sender; `None` if the event does not name it, for example if an interrupt sends.
     pub sender: Option<Named>,
-    /// The machine or thread to which it was posted.
+    /// The machine or thread to which the message was posted.
     pub receiver: Named,
     /// The signal that it carries.
     pub signal: Named,
@@ -53,7 +53,7 @@ pub struct Route {
 /// The messages with one signal from one sender to one receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Flow {
-    /// The sender; `None` if the event does not name it, for example for an interrupt.
+    /// The sender; `None` if the event does not name it, for example if an interrupt sends.
     pub sender: Option<Named>,
     /// The machine or thread that received them.
     pub receiver: Named,

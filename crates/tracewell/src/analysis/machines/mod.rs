@@ -10,13 +10,13 @@
 //! | `levels` | fill levels of queues and pools |
 //! | `timers` | starts, stops and expiries of timers |
 //! | `exchange` | items that threads exchange through queues and semaphores |
-//! | `handovers` | the puts and the takings of these items |
+//! | `handovers` | the put and the get operation of each of these items |
 //! | `moments` | passes the changes to consumers such as timelines |
 //! | `sequence` | the steps of a sequence diagram |
 //!
-//! The meaning of an event, its participants and the order of pending messages are in
-//! `select/messages`. All figures are derived from meanings ([`crate::model::Meaning`]) and from
-//! the roles of arguments in the schema. A system without state machines may still have queues and
+//! `select/messages` determines the meaning and the participants of an event, and the order of
+//! pending messages. All figures are derived from meanings ([`crate::model::Meaning`]) and from the
+//! roles of arguments in the schema. A system without state machines may still have queues and
 //! timers. Times are in ticks.
 //!
 //! Memory is bounded, whatever a trace contains: each table has at most `MAX_ROWS` rows. The tables
@@ -90,8 +90,8 @@ pub struct Machines<M = ()> {
     states: States,
     levels: Levels,
     timers: Timers,
-    /// The last event before the current batch, or the event at which the analysis ends everything
-    /// in progress.
+    /// The last event before the current batch, or the latest event of the batch at which the
+    /// system started.
     last: Position,
     /// The tick after the range of the figures; `None` for the end of the trace.
     end: Option<u64>,
@@ -106,13 +106,14 @@ pub struct Figures {
     pub more_transitions: u64,
     /// Messages per sender, receiver and signal, in the order of the first message.
     pub flows: Vec<MessageFlow>,
-    /// The first messages, in the order of their posts, or of their gets if the posts are unknown.
+    /// The first messages, in the order of their posts. If the post of a message is unknown, the
+    /// place of the message is that of the event that took it.
     pub messages: Vec<Message>,
     /// Number of further messages.
     pub more_messages: u64,
     /// The distributions of message times, if requested.
     pub distributions: Vec<Measured<Route>>,
-    /// Number of measured times that no distribution contains, because there are too many
+    /// Number of measured times that are in no distribution, because there are too many
     /// distributions.
     pub more_times: u64,
     /// Queues and pools, in the order in which the trace first names them.
@@ -131,7 +132,8 @@ impl Figures {
 
 impl<M: MachineMoments> Sink for Machines<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        // The loop borrows the table and `self`, so move the table out for its duration.
+        // The loop borrows both the table and `self`, so move the table out of `self` during the
+        // loop.
         let mut table = std::mem::take(&mut self.concerns);
         let mut all_concerns = table.of_schema(&trace.schema);
         let arguments = Arguments::new(trace, batch);
@@ -283,8 +285,8 @@ struct Rows<K, T> {
 /// Maximum number of states, outcomes and unhandled messages of all machines together.
 const MAX_DETAILS: usize = 1 << 16;
 
-/// Maximum number of different transitions of all machines together. It is low because their paths
-/// need much memory.
+/// Maximum number of different transitions of all machines together. The limit is low because the
+/// paths of transitions need much memory.
 const MAX_TRANSITIONS: usize = 1 << 14;
 
 /// A limit on the number of rows, shared by several tables.
@@ -321,7 +323,7 @@ impl<K: Eq + Hash, T> Rows<K, T> {
         self.list.get_mut(index)
     }
 
-    /// Returns the index of a row in `list`. It never changes.
+    /// Returns the index of a row in `list`. The index of a row never changes.
     fn index(&mut self, key: K, make: impl FnOnce() -> T) -> Option<usize> {
         match self.by_key.get(&key) {
             Some(index) => Some(*index),

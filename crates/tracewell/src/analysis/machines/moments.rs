@@ -1,5 +1,4 @@
-//! Informs consumers such as timelines of each moment at which a machine, a queue or a message
-//! changes.
+//! Reports the changes of machines, queues and messages to a consumer, such as a timeline.
 //!
 //! [`super::Machines`] computes sums. A [`MachineMoments`] receives the same changes one by one, so
 //! a timeline agrees with the figures.
@@ -28,7 +27,7 @@ pub trait MachineMoments {
     /// A machine began a step, or ended the step that it had begun.
     fn step(&mut self, _machine: Named, _begins: bool, _at: Position) {}
 
-    /// A message was taken or dispatched, and its post is recorded.
+    /// A message whose post is in the trace was taken or dispatched.
     fn message(&mut self, _sent: Passed, _taken: Passed) {}
 
     /// Events are missing after this position, or the system starts at this position.

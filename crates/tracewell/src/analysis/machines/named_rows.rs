@@ -1,8 +1,8 @@
 //! Rows of the things to which events refer, such as queues and machines.
 //!
 //! Events refer to the same few things again and again, and most keys have only one name in the
-//! whole trace. So a slot usually contains the row for a key. A new search for the name in the
-//! trace is necessary only after the objects have changed.
+//! whole trace. So the row of a key is usually in the key's slot. The name must be looked up again
+//! only after the objects have changed.
 
 use super::Rows;
 use super::sight::Named;
@@ -15,7 +15,7 @@ pub(super) struct NamedRows<T> {
     rows: Rows<Named, T>,
     /// Indices of rows by key. They are valid as long as no key has been renamed.
     slots: KeySlots<u64, Option<usize>>,
-    /// For each row, the span that contains the latest mention of its thing.
+    /// For each row, the span that contains the latest mention of the row's thing.
     spans: Vec<NameSpan>,
 }
 
@@ -59,9 +59,10 @@ impl<T> Default for NamedRows<T> {
 }
 
 impl<T> NamedRows<T> {
-    /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row.
-    /// `name` returns the field of a row that identifies the thing. If the thing has a name at the
-    /// time of the event, stores this time in the field, so that look-ups find the current name.
+    /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row. In a
+    /// row, `name` returns the field that identifies the thing. If the thing has a name when the
+    /// event occurs, this function stores the event's time in that field, so look-ups find the name
+    /// that the thing had then.
     #[inline(always)]
     pub(super) fn get(
         &mut self,
@@ -91,8 +92,8 @@ impl<T> NamedRows<T> {
         Some(row)
     }
 
-    /// Like [`NamedRows::get`], but only for a thing that has a row, and only if it is already
-    /// known whether the thing has a name at this time. Returns `None` for other things.
+    /// Like [`NamedRows::get`], but returns `None` if the thing has no row, or if it is not yet
+    /// known whether the thing has a name at this time.
     #[inline(always)]
     pub(super) fn known(
         &mut self,

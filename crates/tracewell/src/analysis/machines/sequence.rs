@@ -66,7 +66,7 @@ pub enum Happening {
     /// The system started or restarted. Pending messages no longer exist.
     Boot,
     /// Events are missing. The value is the number of missing events, or `None` if it is unknown.
-    /// It is 0 for a damaged record if another loss counts that record.
+    /// The value is 0 for a damaged record that another loss counts.
     Lost(Option<u64>),
 }
 
@@ -82,7 +82,7 @@ pub struct Sequence {
     waiting: Waiting<usize>,
     /// Items that threads exchange.
     exchange: Exchange,
-    /// True if events show which messages are sent; `None` before the first event.
+    /// True if events name the receivers of messages; `None` before the first event.
     tells_messages: Option<bool>,
     /// Signal of the step in progress, per machine.
     steps: HashMap<u64, Named, RandomState>,
@@ -149,7 +149,7 @@ impl Sequence {
 
     /// Handles a put or get operation on a kernel object. A put operation and the matching get
     /// operation become one message from thread to thread. If the trace shows only the put
-    /// operation, it is a message to the object.
+    /// operation, this operation becomes a message to the object.
     fn exchanged(&mut self, sight: &Sight<'_>, act: Act, selected: bool) {
         let (Some(object), ticks) = (sight.object(), sight.ticks()) else { return };
         let (place, taker) = match act {
@@ -198,8 +198,7 @@ impl Sequence {
             }
             Meaning::Unhandled => {
                 let machine = sight.subject()?;
-                // The event may omit the signal. Then it is the signal of the machine's current
-                // step.
+                // If the event omits the signal, use the signal of the machine's current step.
                 let signal = sight.value().or(self.steps.get(&machine.key).copied());
                 Happening::Unhandled { machine, signal, id: sight.event.id() }
             }
@@ -214,7 +213,7 @@ impl Sequence {
         if self.steps.len() >= MAX_ROWS {
             self.steps.clear();
         }
-        // The message is dispatched after it was taken.
+        // The message was taken earlier and is dispatched now.
         if self.steps.insert(receiver.key, signal) == Some(signal)
             && sight.meaning == Meaning::Dispatch
         {

@@ -50,7 +50,7 @@ pub struct StateTime {
     pub stays: Range,
     /// Ticks of all stays, including a stay that lasts to the end of the trace.
     pub total: u64,
-    /// Ticks of the latest entry, while the machine is in this state.
+    /// Tick of the latest entry; `None` if the machine is not in this state.
     since: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! Adds up times in running totals. The parts of an interval are the differences of the totals at
-//! its ends.
+//! Adds up times in running totals. The parts of an interval are the totals at its end minus the
+//! totals at its beginning.
 //!
 //! Every tick of a core is in exactly one total. In each tick, either a task ran for itself, a task
 //! ran on behalf of another, an interrupt ran, or none of these ran. If none of these ran, the core
@@ -29,14 +29,14 @@ pub(super) struct Accounts {
     unattributed: u64,
 }
 
-/// The parts of an interval, in ticks, from the point of view of one task, with all other tasks in
+/// The parts of an interval, in ticks, from the point of view of one task. All other tasks are in
 /// one sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Split {
     /// Ticks in which the task ran.
     pub own: u64,
     /// Ticks in which other tasks ran on behalf of the task. These tasks hold an object for which
-    /// it waits.
+    /// the task waits.
     pub blocking: u64,
     /// Ticks in which other tasks ran, but not on behalf of the task.
     pub interference: u64,
@@ -79,9 +79,9 @@ pub struct Parts {
     /// Ticks in which the task ran for itself or on behalf of others.
     pub own: u64,
     /// Ticks in which other tasks ran on behalf of the task. These tasks hold an object for which
-    /// it waits.
+    /// the task waits.
     pub blocking: u64,
-    /// The contexts and ticks of other tasks that ran, in order of context ids, without zeros.
+    /// The other tasks that ran and the ticks of each, in order of context ids.
     pub others: Vec<(ContextId, u64)>,
     /// Ticks in which interrupts were served.
     pub interrupts: u64,
@@ -90,7 +90,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Returns the ticks in which other tasks ran, except on behalf of this task.
+    /// Returns the ticks in which other tasks ran, but not on behalf of this task.
     pub fn interference(&self) -> u64 {
         total(self.others.iter().map(|(_, ticks)| *ticks))
     }

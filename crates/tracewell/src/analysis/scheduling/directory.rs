@@ -32,9 +32,10 @@ impl Directory {
         self.kinds.get(context.index()).copied()
     }
 
-    /// Returns the subject of an event: the context to which it refers, or the thread that recorded
-    /// it if events of this id refer to no context. Returns `None` if the named context is unknown.
-    /// `argument` is the value of the argument that names the subject.
+    /// Returns the subject of an event: the context to which the event refers. If events of this id
+    /// refer to no context, the subject is the thread that recorded the event. Returns `None` if
+    /// the named context is unknown. `argument` is the value of the argument that names the
+    /// subject.
     #[inline(always)]
     pub(super) fn subject(
         &mut self,

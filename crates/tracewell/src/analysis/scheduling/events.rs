@@ -129,7 +129,7 @@ impl<M: Moments> Scheduling<M> {
         self.charge_until(trace, cpu, step.ticks);
     }
 
-    /// Charges the time up to the previous event, as far as the fast paths have not charged it.
+    /// Charges the time that the fast paths have not charged, up to the previous event.
     pub(super) fn settle(&mut self, trace: &Trace) {
         if self.cores.len() == 1 {
             self.charge_until(trace, 0, self.gaps.before.ticks);
@@ -152,7 +152,8 @@ impl<M: Moments> Scheduling<M> {
         }
     }
 
-    /// Charges the time for which a context ran to the tasks that waited for a mutex in this time.
+    /// Charges `ticks`, the time for which a context ran, to the tasks that were waiting for a
+    /// mutex.
     #[inline(never)]
     fn charge_blocked(&mut self, trace: &Trace, running: &Running<OnBehalf>, ticks: u64) {
         if self.timings.is_empty() {

@@ -104,7 +104,8 @@ pub struct Figures {
     pub charged_ticks: Option<u64>,
     /// The time of each core; empty if the trace shows only which context recorded each event.
     pub cores: Vec<CoreTime>,
-    /// A task, a core, and the ticks for which the task ran on this core; empty for a single core.
+    /// Execution of each task on each core: the task, the core, and the ticks. Empty if there is
+    /// only one core.
     pub execution_by_core: Vec<(ContextId, u16, u64)>,
     /// Number of gaps. Events are missing in a gap.
     pub gaps: u64,
@@ -131,10 +132,10 @@ pub struct Figures {
     pub longest_waits: Vec<Waited>,
     /// For each wanted pair of marks, the times of each task.
     pub passages: Vec<(Mark, Mark, Vec<Passage>)>,
-    /// If the caller wants them: the distributions of all times, in the order in which they
-    /// received their first times.
+    /// The distributions of all times, if the caller wants them. They are in the order in which
+    /// their first times were added.
     pub distributions: Vec<Measured<Subject>>,
-    /// Number of measured times that no distribution contains, because there are too many
+    /// Number of measured times that are in no distribution, because there are too many
     /// distributions.
     pub more_times: u64,
     /// Contradictions in the trace.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::step::Step;
 use crate::model::{Meaning, Trace};
 
-/// Maximum number of listed times. Users set few filters, but damaged traces may contain any
+/// Maximum number of listed periods. Users set few filters, but damaged traces may contain any
 /// number.
 const MAX_HIDDEN: usize = 1000;
 
@@ -24,7 +24,7 @@ pub struct Hidden {
     pub until: u64,
 }
 
-/// The active filters, and the times of earlier filters.
+/// The active filters, and the periods of earlier filters.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filters {
     since: BTreeMap<u32, u64>,
@@ -57,13 +57,13 @@ impl Filters {
         }
     }
 
-    /// Begins a range at `from`: forgets the times that ended before it.
+    /// Begins a range at `from`: forgets the periods that ended before it.
     pub(super) fn restart(&mut self, from: u64) {
         self.hidden.clear();
         self.since.values_mut().for_each(|since| *since = from.max(*since));
     }
 
-    /// Returns true if the current time is unknown.
+    /// Returns true if the current time is in a hole.
     pub(super) fn is_hole(&self) -> bool {
         self.stopped || self.needed != 0
     }
@@ -74,7 +74,7 @@ impl Filters {
         }
     }
 
-    /// Returns all times, for a trace that ends at `end`.
+    /// Returns all periods, for a trace that ends at `end`.
     pub(super) fn finish(&mut self, end: u64) -> Vec<Hidden> {
         for (id, from) in std::mem::take(&mut self.since) {
             self.keep(Hidden { id, from, until: end });

@@ -105,8 +105,8 @@ impl<M: Moments> Scheduling<M> {
         }
     }
 
-    /// Handles an event that is neither a request nor a choice, and concerns neither a job nor a
-    /// server nor the end of a task.
+    /// Updates the parts of the analysis that every event concerns. The event must not be a request
+    /// or a choice, and must not concern a job, a server or the end of a task.
     #[inline]
     pub(super) fn pass(&mut self, step: &Step) {
         self.requests.pass_step(step, &self.accounts, &mut self.moments);
@@ -135,7 +135,7 @@ impl<M: Moments> Scheduling<M> {
     }
 
     /// Handles a change of a job; the step's subject is the job's task. `release` is the tick at
-    /// which its oldest job was released.
+    /// which the task's oldest job was released.
     fn job_changed(&mut self, trace: &Trace, step: &Step, change: Change, release: Option<u64>) {
         let Some(context) = step.subject else { return };
         if let Some(change) = change.moment() {

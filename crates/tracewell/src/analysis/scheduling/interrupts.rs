@@ -1,6 +1,6 @@
 //! Measures the time in interrupts. A bracket is the time between the entry into an interrupt
 //! handler and the exit from this handler. The total is the time in the outermost brackets. The
-//! time of a source excludes nested interrupts.
+//! time of an interrupt source excludes the interrupts that are nested in its brackets.
 //!
 //! For windows of given lengths ([`WINDOWS`]), this module finds the maximum time in interrupts.
 //! This is the longest time for which interrupts can delay a task in such a window.
@@ -33,8 +33,8 @@ pub struct Interrupts {
     pub ticks: u64,
     /// Nanoseconds in the outermost brackets; 0 if the clock's rate is unknown.
     pub nanoseconds: u64,
-    /// The maximum nanoseconds in interrupts within each length of [`WINDOWS`]; `None` if the trace
-    /// is shorter or the clock's rate is unknown.
+    /// For each window length in [`WINDOWS`], the maximum time in interrupts within such a window,
+    /// in nanoseconds; `None` if the trace is shorter or the clock's rate is unknown.
     pub most_within: [Option<u64>; WINDOWS.len()],
     /// The figures of each source, sorted by the number of the source. The source without a number
     /// comes first.
@@ -132,7 +132,7 @@ impl Brackets {
         (self.unmatched, self.from) = (0, from);
     }
 
-    /// Ends the range at `end`: charges the open brackets up to there.
+    /// Ends the range at `end`: charges the open brackets up to `end`.
     pub(super) fn cut(&mut self, trace: &Trace, end: u64) {
         let mut parts = Vec::new();
         for open in self.open.all() {
@@ -210,8 +210,8 @@ impl Brackets {
         add(&mut self.sources[bracket.source].windows, at(since), at(step.ticks));
     }
 
-    /// Returns the beginning of an outermost bracket in nanoseconds, or the beginning of the range
-    /// if this is later.
+    /// Returns the beginning of an outermost bracket. If the range begins later, the nanoseconds
+    /// are those of the beginning of the range.
     fn start(&self, trace: &Trace, ticks: u64) -> Instant {
         let start = ticks.max(self.from);
         Instant { ticks, nanoseconds: trace.clock.nanoseconds(start) }
@@ -251,7 +251,7 @@ impl Brackets {
         }
     }
 
-    /// Returns the index of the source with a number.
+    /// Returns the index of the source that has the given number.
     #[inline]
     fn source(&mut self, number: Option<u64>) -> usize {
         let Self { sources, slots, by_number, .. } = self;

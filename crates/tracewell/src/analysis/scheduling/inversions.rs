@@ -5,8 +5,8 @@
 //! ([`super::Expected`]). Some systems record priorities with each event; a smaller number is more
 //! urgent. Inversion by deadlines is computed if the waiting task's deadline is known, and
 //! inversion by priorities if its priority is known. Time does not count as inversion while the
-//! owner runs, or while a task runs on behalf of the waiting task. This time cannot be longer than
-//! the time for which the owner uses the mutex.
+//! owner runs, or while a task runs on behalf of the waiting task. Such time is bounded, because it
+//! ends when the owner releases the mutex.
 
 use super::per::PerContext;
 use crate::analysis::total::Total;
@@ -27,8 +27,8 @@ impl Inverted {
         self.by_priority.or(self.by_deadline).unwrap_or(0)
     }
 
-    /// Charges `ticks`, the time for which `runs` ran while `task` waited. `helps` is true if
-    /// `runs` is the owner or ran on behalf of `task`.
+    /// Charges `ticks` ticks, in which `runs` was running and `task` was waiting. `helps` is true
+    /// if `runs` is the owner or ran on behalf of `task`.
     pub(super) fn charge(
         &mut self,
         task: ContextId,
@@ -44,7 +44,7 @@ impl Inverted {
             let inverted = if helps || urgent { 0 } else { ticks };
             self.by_deadline.get_or_insert(0).charge(inverted);
         }
-        // If either priority is unknown, nothing is charged.
+        // If either priority is unknown, no inversion by priorities is charged.
         if let Some(by_priority) = self.by_priority.as_mut().filter(|_| !helps)
             && urgency.is_less(runs, task)
         {

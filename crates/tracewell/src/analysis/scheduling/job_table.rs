@@ -1,6 +1,6 @@
 //! Lists jobs with release, start and completion, and the parts of the response time.
 //!
-//! A job has a row if the trace shows its release and its completion, and has no gap between them.
+//! A job has a row if the trace shows its release and its completion, without a gap between them.
 //! On one core, each tick of its response time belongs to exactly one part. The part depends on
 //! what ran in this tick: the job itself, an earlier pending job of its task, another task on
 //! behalf of its task (blocking), another task for itself (one part per task), an interrupt, or no
@@ -160,7 +160,8 @@ impl Task {
         self.waiting.push_back(Open { release: now.ticks, released, ..Open::default() });
     }
 
-    /// Stores the values from which the figures of the next job count. This job is now the oldest.
+    /// Stores the current execution and preemptions. The figures of the next job, which is now the
+    /// oldest, are counted from here.
     fn next(&mut self, now: &Now<'_>) {
         self.ran = now.accounts.ran(now.context);
         self.preemptions = now.preemptions;
@@ -192,6 +193,28 @@ impl Task {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{OnBehalf, Running};
+
+    #[test]
+    fn jobs_have_parts_until_the_stored_totals_reach_a_limit() {
+        let [context, other] = [0, 1].map(ContextId);
+        let mut running = Running::default();
+        running.choose(OnBehalf { runs: other.into(), of: context.into() });
+        let mut accounts = Accounts::default();
+        accounts.charge(&running, 5);
+        // The ticks of both tasks, and those of the other one on behalf of this one.
+        const TOTALS: usize = 3;
+        for (kept, stored) in [(0, TOTALS), (MAX_TOTALS - 1, TOTALS), (MAX_TOTALS, 0)] {
+            let mut table = JobTable { kept, ..JobTable::new(1) };
+            let now = Now { context, ticks: 7, accounts: &accounts, preemptions: 0 };
+            table.take(Change::Released, &now);
+            assert_eq!(table.kept, kept + stored);
+            table.take(Change::Done, &now);
+            assert_eq!(table.kept, kept);
+            let (rows, _) = table.finish(1);
+            assert_eq!(rows[0].parts.is_some(), stored > 0);
+        }
+    }
 
     #[test]
     fn jobs_beyond_the_room_for_them_are_counted() {

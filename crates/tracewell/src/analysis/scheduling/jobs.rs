@@ -115,8 +115,8 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// Returns the change that consumers of moments receive, or `None` for a start, which they do
-    /// not receive.
+    /// Returns the change in the form that consumers of moments receive. Returns `None` for a
+    /// start, because they receive no starts.
     pub(super) const fn moment(self) -> Option<JobChange> {
         match self {
             Self::Released => Some(JobChange::Released),
@@ -168,8 +168,8 @@ impl Releases {
         self.tasks.all().for_each(|task| task.jobs = Jobs::default());
     }
 
-    /// Handles missing events. As in a trace that begins while the system runs, completions may
-    /// lack their releases.
+    /// Handles missing events. Afterwards, completions may lack their releases, as in a trace that
+    /// begins while the system runs.
     pub(super) fn gap(&mut self) {
         self.from_the_start = false;
         self.tasks.all().for_each(Task::gap);

@@ -38,14 +38,14 @@ pub(super) struct Kind {
     pub(super) subject: Option<usize>,
     pub(super) next: Option<usize>,
     pub(super) object: Option<usize>,
-    /// The argument with the value, and the number that is added to it.
+    /// The argument with the value, and the number to add to this value.
     pub(super) value: Option<usize>,
     pub(super) offset: u64,
     /// The type code of the object, if the event can be a request.
     pub(super) object_kind: Option<u32>,
     /// True if the schema defines the id.
     pub(super) is_known: bool,
-    /// True if an event that has its usual meaning can cause a decision of the scheduler.
+    /// True if the usual meaning can make the scheduler choose again.
     pub(super) is_cause: bool,
     /// The argument that contains the task's stack pointer.
     pub(super) stack_pointer: Option<usize>,

@@ -50,7 +50,8 @@ pub(super) struct Requests {
     held: Mutexes,
     /// The task and the mutex of the previous event, if it was a request for a mutex.
     before: Option<(ContextId, Option<u64>)>,
-    /// For each core, the latest request, until another event can make the scheduler choose.
+    /// For each core, the latest request. It is removed at the next event that can make the
+    /// scheduler choose.
     last: PerCore<Option<Asked>>,
     waiting: PerContext<Option<Request>>,
     /// Tasks that wait for mutexes and are checked for inversion.
@@ -108,8 +109,8 @@ impl Requests {
         self.waiting.get(task).is_some_and(Option::is_some)
     }
 
-    /// Handles an event of a task that is not waiting. The event is neither a request nor an unlock
-    /// nor a choice.
+    /// Handles an event other than a request, an unlock or a choice. The event's task is not
+    /// waiting.
     #[inline(always)]
     pub(super) fn pass(&mut self, cpu: u16, is_cause: bool) {
         self.before = None;
@@ -118,7 +119,7 @@ impl Requests {
         }
     }
 
-    /// Handles an event that is neither a request nor an unlock nor a choice.
+    /// Handles an event other than a request, an unlock or a choice.
     pub(super) fn pass_step(
         &mut self,
         step: &Step,
@@ -161,7 +162,7 @@ impl Requests {
         }
     }
 
-    /// Handles a choice of the scheduler that is neither a request nor an unlock.
+    /// Handles a choice of the scheduler. The event is not a request or an unlock at the same time.
     #[inline]
     pub(super) fn choose(
         &mut self,
@@ -214,8 +215,8 @@ impl Requests {
         *self.last.at(cpu) = None;
     }
 
-    /// Counts the request or the unlock that an event contains. Returns the request of the event,
-    /// or `None` if the event repeats a request.
+    /// Counts the request or the unlock that an event contains. Returns `None` if the event repeats
+    /// a request. Otherwise, returns the request of the event, if there is one.
     fn asked(
         &mut self,
         step: &Step,
@@ -337,7 +338,7 @@ impl Requests {
         *self.waiting.at(asked.task) = Some(request);
     }
 
-    /// Returns a blocked request with the owner of the requested object.
+    /// Returns the request as a blocked request, with the owner of the requested object.
     fn owned(&mut self, asked: Asked, step: &Step, accounts: &Accounts) -> Request {
         let inverted = Inverted::default();
         let request = Request { asked, owner: None, owner_ran: None, inverted };

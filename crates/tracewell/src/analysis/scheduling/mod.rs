@@ -15,7 +15,7 @@
 //! | `inversions` | priority inversion |
 //! | `cores` | the time of each core |
 //! | `stacks` | maximum stack depth |
-//! | `filters` | kinds of events that were not recorded for a time |
+//! | `filters` | kinds of events that were hidden for some time |
 //! | `servers` | budgets of servers |
 //! | `times` | distributions; measures execution per job and wake-up latency |
 //! | `subject` | the tasks, objects, interrupts and marks of the distributions |

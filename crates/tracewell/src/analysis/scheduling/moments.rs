@@ -1,4 +1,4 @@
-//! Informs consumers such as timelines of each moment at which scheduling changes.
+//! Reports the changes in scheduling to a consumer, such as a timeline.
 //!
 //! [`super::Scheduling`] decides when a task gets the processor, waits or holds a mutex, and adds
 //! up these times. A [`Moments`] receives the same decisions one by one, so a timeline agrees with
@@ -57,8 +57,8 @@ pub trait Moments {
     /// A task continued after a wait.
     fn wait_ended(&mut self, _wait: &Wait, _at: Position) {}
 
-    /// While `task` waited for a mutex, the less urgent task `runs`, which does not hold the mutex,
-    /// has executed for `ticks` ticks so far.
+    /// While `task` waited for a mutex, the task `runs` executed for a further `ticks` ticks. It is
+    /// less urgent than `task` and does not hold the mutex.
     fn inverted(&mut self, _task: ContextId, _runs: ContextId, _ticks: u64) {}
 
     /// A task got a mutex: at its request, or at the end of its wait.

@@ -62,7 +62,7 @@ impl Mutexes {
     }
 
     /// Handles a request. Makes the task a holder of the mutex from now on, unless it already holds
-    /// the mutex. Returns true if no other task holds the mutex, so that the task is the holder.
+    /// the mutex. Returns true if no other task holds the mutex. The task is then its holder.
     pub(super) fn requested(
         &mut self,
         task: ContextId,

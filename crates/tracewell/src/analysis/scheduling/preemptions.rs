@@ -87,7 +87,7 @@ impl Switches {
         *self.preempting.at(cpu) = unlocks;
     }
 
-    /// Handles an event that neither chooses a task nor concerns a budget or the end of a task.
+    /// Handles an event that chooses no task, concerns no budget and ends no task.
     #[inline]
     pub(super) fn pass(&mut self, step: &Step) {
         if is_cause(step.meaning) {

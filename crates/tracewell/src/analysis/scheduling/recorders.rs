@@ -1,8 +1,8 @@
 //! The context that recorded the latest events, and the counting of its events.
 //!
 //! Contexts usually record several events in a row. If such an event shows nothing new about its
-//! recorder, it is counted later, together with the events around it. The short ways keep the first
-//! row of this run of events.
+//! recorder, it is counted later, together with the events around it. `short_ways` stores the first
+//! row that has not been counted yet.
 
 use std::ops::Range;
 
@@ -26,9 +26,9 @@ pub(super) struct Recorder {
 }
 
 impl<M: Moments> Scheduling<M> {
-    /// Returns the recorder of an event if the event shows nothing new about it. `run` is the first
-    /// row that is still to be counted. If another context recorded the earlier rows, they are
-    /// counted.
+    /// Returns the recorder of an event if the event shows nothing new about this recorder. `run`
+    /// is the first row that is still to be counted. If the recorder or its priority changes at
+    /// this row, counts the rows before it and sets `run` to it.
     #[inline(always)]
     pub(super) fn recorder(
         &mut self,

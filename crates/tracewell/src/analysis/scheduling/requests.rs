@@ -1,5 +1,6 @@
-//! The forms of a request for a mutex or a semaphore: as an event contains it, while it is open (no
-//! event has shown whether it is granted), and while it is blocked. `locks` follows requests.
+//! The three forms of a request for a mutex or a semaphore. The first is the request as an event
+//! contains it. The second is an open request: no event has shown yet whether it is granted. The
+//! third is a blocked request. `locks` follows requests.
 
 use super::accounts::Split;
 use super::inversions::Inverted;
@@ -67,7 +68,7 @@ impl Asked {
 }
 
 impl Request {
-    /// Returns the wait for consumers of moments.
+    /// Returns this wait in the form that consumers of moments receive.
     pub(super) fn wait(&self) -> Wait {
         let Asked { task, key, kind, is_mutex, from, .. } = self.asked;
         Wait { task, key, kind, is_mutex, owner: self.owner, from }

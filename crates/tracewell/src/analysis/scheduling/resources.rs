@@ -86,7 +86,7 @@ impl Row {
         Subject::Resource { key, is_mutex, kind }
     }
 
-    /// Returns the subject of a task's use of this resource.
+    /// Returns the subject for the times in which a task waits for this resource or holds it.
     pub(super) fn subject_of(&self, task: ContextId) -> Subject {
         let (is_mutex, kind, key) = self.name;
         Subject::Use { task, key, is_mutex, kind }
@@ -127,7 +127,7 @@ impl Resources {
         self.rows.iter_mut().for_each(|row| *row = Row::new(row.name));
     }
 
-    /// Returns the resources that events concerned, in order of their names.
+    /// Returns the resources to which events of the range referred, in order of their names.
     pub(super) fn finish(&mut self) -> Vec<Resource> {
         let mut rows = std::mem::take(self).rows;
         rows.retain(|row| row.is_used);

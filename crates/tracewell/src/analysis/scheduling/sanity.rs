@@ -42,13 +42,14 @@ impl Sanity {
         self.last
     }
 
-    /// Handles events that do not go back in time. The last one has this time.
+    /// Handles events that do not go back in time. `ticks` is the time of the last of them.
     #[inline(always)]
     pub(super) fn pass_until(&mut self, ticks: u64) {
         self.last = ticks;
     }
 
-    /// Handles an event of this kind, except for its time.
+    /// Counts an event whose type the schema does not define. `known` is true if the schema defines
+    /// it.
     #[inline(always)]
     pub(super) fn pass_kind(&mut self, known: bool) {
         self.unknown_events += u64::from(!known);

@@ -27,7 +27,7 @@ use crate::model::{ContextId, Meaning, OnBehalf, Running, Trace};
 /// A server, which gives one or more tasks a budget of execution time and replenishes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Server {
-    /// The recorded key.
+    /// The key that events use for the server.
     pub key: u64,
     /// The served task, if the trace shows it.
     pub task: Option<ContextId>,
@@ -43,8 +43,8 @@ pub struct Server {
     pub used_reclaimed: u64,
     /// Times in ticks from an exhaustion to the next replenishment, if the trace shows both.
     pub without_budget: Range,
-    /// Beginning and end, in ticks, of each interval in which the budget was exhausted, if
-    /// requested.
+    /// The intervals in which the budget was exhausted, if requested: the beginning and the end of
+    /// each, in ticks.
     pub without: Vec<(u64, u64)>,
     /// Ticks for which the served task ran.
     pub supplied: u64,
@@ -187,13 +187,13 @@ pub(super) struct Budgets {
     by_key: HashMap<u64, usize, RandomState>,
     /// The server of each task. A task has at most one server.
     by_task: HashMap<ContextId, usize, RandomState>,
-    /// The task that the previous event activated, unless a server that became active before it
-    /// serves this task.
+    /// The task that the previous event activated, unless a server that became active just before
+    /// the activation serves this task.
     activated: Option<ContextId>,
     /// The server that became active at the previous event, if the task that it serves is unknown.
     unserved: Option<usize>,
-    /// For each task with a pending job, the ticks that its server had served it when the job was
-    /// activated.
+    /// For each task, the value of [`Accounts::served`] when its current job began: at the
+    /// activation, or at the completion of the previous job.
     begun: PerContext<Option<u64>>,
     /// True if the caller wants lists of budget curves and times without budget.
     keeps: bool,
@@ -360,7 +360,8 @@ impl Budgets {
         }
     }
 
-    /// Returns the task of the server to which an event refers.
+    /// Returns the task of the server whose budget is exhausted according to an event; `None` for
+    /// other events.
     pub(super) fn task_of(&self, step: &Step) -> Option<ContextId> {
         if step.meaning != Some(Meaning::BudgetExhausted) {
             return None;

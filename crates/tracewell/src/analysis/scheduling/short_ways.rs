@@ -2,9 +2,9 @@
 //! handles every event in every situation. It looks up only what the event's class needs, and skips
 //! the parts of the analysis that do not concern this class.
 //!
-//! On several cores, the charges of one core depend on events of other cores. So fast paths exist
-//! only if there is one core. They do not exist within gaps and holes, or if pairs of marks are
-//! measured.
+//! On several cores, the charges of one core depend on events of other cores. So fast paths are
+//! used only if there is one core. They are not used within gaps and holes, or if pairs of marks
+//! are measured.
 //!
 //! Most events do not change who runs. Such events are counted later: see [`super::recorders`]. The
 //! time since the previous change is not charged at these events either, because no figure needs
@@ -24,7 +24,8 @@ use crate::model::{ContextId, ContextKind, Meaning, OfSchema};
 
 impl<M: Moments> Scheduling<M> {
     /// Handles the events of a stretch ([`Rows::stretch`]) until an event needs
-    /// [`Scheduling::event`]. Returns the number of events before this event, or of all events.
+    /// [`Scheduling::event`]. Returns the number of events before this event, or the number of all
+    /// events if no event needs it.
     pub(super) fn take_short_ways(
         &mut self,
         rows: &Rows<'_>,

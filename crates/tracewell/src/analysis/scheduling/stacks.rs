@@ -44,7 +44,8 @@ enum Followed {
     Recorded(Stack),
 }
 
-/// Stack pointers that show nothing new: they are within a stack, and no lower than an earlier one.
+/// Stack pointers that show nothing new: they are within the stack, and not below the lowest
+/// pointer so far.
 #[derive(Clone, Copy, Debug)]
 struct Usual {
     lowest: u64,

@@ -19,8 +19,8 @@ pub(super) struct Step {
     pub(super) subject: Option<ContextId>,
     /// The context that runs next; see [`Step::names_next`].
     pub(super) next: Option<ContextId>,
-    /// True if the event specifies the context that runs next. If it specifies one and `next` is
-    /// `None`, no context runs next.
+    /// True if events of this type specify the context that runs next. If this is true and `next`
+    /// is `None`, no context runs next, or its key is unknown.
     pub(super) names_next: bool,
     /// True if the event reports that no task is ready to run.
     pub(super) idles: bool,

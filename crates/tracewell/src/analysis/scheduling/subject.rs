@@ -2,7 +2,7 @@
 
 use crate::model::ContextId;
 
-/// The subject of times that the analysis of scheduling measures.
+/// The task, object, source of interrupts or pair of marks to which a measured time belongs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Subject {
     /// A task.
@@ -16,8 +16,8 @@ pub enum Subject {
         /// Type code, as in [`Resource::kind`](super::Resource::kind).
         kind: Option<u32>,
     },
-    /// A task that waits for an object or holds a mutex. [`Wanted::uses`](super::Wanted::uses) asks
-    /// for such times.
+    /// A task that waits for an object or holds a mutex. Such times are measured only if
+    /// [`Wanted::uses`](super::Wanted::uses) is set.
     Use {
         /// The task.
         task: ContextId,
@@ -28,7 +28,7 @@ pub enum Subject {
         /// Type code, as in [`Resource::kind`](super::Resource::kind).
         kind: Option<u32>,
     },
-    /// A source of interrupts, by its number as in
+    /// The source of interrupts that has this number; see
     /// [`InterruptSource::number`](super::InterruptSource::number).
     Interrupt(Option<u64>),
     /// A task that passed two marks.

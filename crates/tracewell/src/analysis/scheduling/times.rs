@@ -16,7 +16,7 @@ use crate::model::{ContextId, Meaning};
 /// The state of a task.
 #[derive(Clone, Debug, Default)]
 struct Task {
-    /// The pending jobs.
+    /// Number of pending jobs.
     pending: u64,
     /// Total execution of the task up to the time when its oldest pending job became the oldest.
     ran: u64,
@@ -116,7 +116,7 @@ impl<M> Scheduling<M> {
         self.pairs.iter_mut().map(Pair::distributions).for_each(change);
     }
 
-    /// Returns all distributions, and the number of measured times that no distribution contains.
+    /// Returns all distributions, and the number of measured times that are in no distribution.
     /// Omits kinds of times for which the trace lacks events.
     pub(super) fn finish_times(&mut self, coverage: &Coverage) -> (Vec<Measured<Subject>>, u64) {
         let (mut all, mut more) = (Vec::new(), 0);

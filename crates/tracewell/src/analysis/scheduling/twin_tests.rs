@@ -15,10 +15,10 @@ use crate::model::{
     PayloadLayout, Priority, Rate, Records, Running, Sink, Trace,
 };
 
-/// Keys of the contexts and of some objects. 0 is not a key.
+/// Values of arguments: 0, which is not a key, and the keys of the contexts and of some objects.
 const KEYS: [u64; 9] = [0, 0x100, 0x200, 0x300, 0x400, 0x500, 0x600, 0x700, 0x800];
 
-/// The kinds of the contexts whose keys come first in `KEYS`.
+/// The kinds of the contexts. Their keys are the first keys in `KEYS`.
 const KINDS: [ContextKind; 6] = [
     ContextKind::Thread,
     ContextKind::Thread,

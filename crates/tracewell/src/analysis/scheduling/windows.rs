@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 /// Lengths of windows, in nanoseconds.
 pub const WINDOWS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
 
-/// When there are this many intervals, those before all windows are removed for the first time.
+/// Number of intervals at which the unneeded ones are removed for the first time.
 const FIRST_REMOVAL: usize = 1024;
 
 /// A busy interval.
@@ -66,7 +66,7 @@ pub(super) struct Windows {
     each: [Window; WINDOWS.len()],
     /// The intervals that windows still need, in order of time.
     intervals: VecDeque<Interval>,
-    /// Number of intervals at which `add` removes those that no window needs.
+    /// Number of intervals at which `add` removes the intervals that no window needs.
     removal: usize,
     /// The total length of all intervals, including removed ones.
     total: u64,

@@ -318,7 +318,7 @@ struct Distinct<'a, T: Extent> {
     range: &'a Range<u64>,
     resolution: u64,
     shown: Vec<T>,
-    /// For each key, the earliest beginning of the next short entry that can be shown.
+    /// For each key, the earliest time at which the next short entry that is shown can begin.
     free: HashMap<T::Key, u64, RandomState>,
 }
 
@@ -384,6 +384,31 @@ mod tests {
         let marks = [(1, 0), (1, 3), (2, 4), (1, 10)].map(|(context, at)| mark(context, at));
         let shown = distinct(marks.iter(), &(0..100), 10);
         assert_eq!(shown, [marks[0], marks[2], marks[3]]);
+    }
+
+    /// Asserts which times an entry from 5 to `last` overlaps.
+    fn check_extent<T: Extent>(entry: &T, last: u64) {
+        for (range, overlaps) in [
+            (0..4, false),
+            (0..5, true),
+            (5..5, true),
+            (last..20, true),
+            (last + 1..20, false),
+            (0..20, true),
+        ] {
+            assert_eq!(entry.overlaps(&range), overlaps, "{range:?}");
+        }
+    }
+
+    #[test]
+    fn entries_extend_from_their_beginning_to_their_end() {
+        let at = |ticks| Position { ticks, seq: 1 };
+        let (context, kind) = (ContextId(0), ArrowKind::WakeUp);
+        check_extent(&mark(0, 5), 5);
+        check_extent(&wait((0, 5, 9)), 9);
+        let (from_context, to_context) = (None, context);
+        check_extent(&Arrow { kind, from: at(5), from_context, to: at(9), to_context }, 9);
+        check_extent(&Job { context, from: at(5), until: Some(at(9)), missed: None }, 9);
     }
 
     #[test]

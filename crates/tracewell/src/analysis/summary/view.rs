@@ -313,8 +313,8 @@ mod tests {
         assert_eq!(states.map(|state| row.number(state)), [0, 1, 0, 2, 1, 1, 0]);
     }
 
-    /// The first state after the range is in another block. The sum of that block names a different
-    /// state of the same class, which is the state in which the range ends.
+    /// The first state after the range is in another block. The sum of that block does not name
+    /// this state. It names another state of the same class: the one in which the range ends.
     #[test]
     fn the_last_state_of_a_view_ends_where_it_ends_in_the_trace() {
         let first_block = (0..BLOCK as u8).map(|index| (10, if index % 2 == 0 { 0 } else { 4 }));

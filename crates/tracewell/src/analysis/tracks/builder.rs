@@ -74,7 +74,7 @@ impl TrackBuilder {
             settled.waits(index, track.waits.drain(..));
             entries -= track.holder.changes().len();
         }
-        // A gap also ends waits. `builder.entries` does not count these.
+        // A gap also ends waits. `builder.entries` does not count these waits.
         builder.entries = builder.entries.saturating_sub(entries as u64);
         builder.marks.drain(..).for_each(|mark| settled.mark(mark));
         builder.arrows.drain(..).for_each(|arrow| settled.arrow(arrow));
@@ -358,7 +358,7 @@ impl Moments for Builder {
             events: loss.and_then(|loss| loss.events),
             cause: loss.map(|loss| loss.cause),
         });
-        // No state before the gap is certain after it.
+        // After the gap, no earlier state is certain.
         self.contexts.gap(from);
         self.jobs.gap();
         self.locks.gap(from);
@@ -446,4 +446,21 @@ fn asks(meaning: Meaning) -> bool {
             | Meaning::Allocate
             | Meaning::Sleeps
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_of_contexts_are_entries_too() {
+        for (entries, changes, left_out) in
+            [(MAX_ENTRIES - 2, 1, 0), (MAX_ENTRIES - 1, 1, 1), (1, MAX_ENTRIES - 1, 1)]
+        {
+            let mut builder = Builder { entries, ..Builder::default() };
+            builder.contexts.changes = changes;
+            assert_eq!(builder.has_room(), left_out == 0, "{entries} {changes}");
+            assert_eq!(builder.left_out, left_out);
+        }
+    }
 }

@@ -21,7 +21,7 @@ pub struct LevelTrack {
     /// True if the levels are numbers of free items, because the capacity is unknown.
     pub counts_free: bool,
     /// The levels that events contain; `None` if the level is unknown because events are missing.
-    /// An event contains the level that existed before its own effect.
+    /// The events of some systems contain the level before their own effect.
     pub row: Row<Option<u64>>,
 }
 
@@ -82,8 +82,8 @@ pub struct MachineTrackBuilder {
 }
 
 impl MachineTrackBuilder {
-    /// Creates a builder of tracks with at most `max` entries: changes, steps and messages. The
-    /// tracks of spans have at most `max` changes in addition.
+    /// Creates a builder of tracks with at most `max` entries: changes, steps and messages. In
+    /// addition, the tracks of spans have at most `max` changes.
     pub fn new(max: u64) -> Self {
         let builder = MachineBuilder { max, ..MachineBuilder::default() };
         Self {

@@ -142,8 +142,8 @@ pub enum ArrowKind {
     WakeUp,
     /// An arrow from a context that waits for a mutex to the mutex's holder.
     WaitsFor,
-    /// An arrow for a message, or for an item of a queue or a semaphore: it leads from the event
-    /// that sent or put it to the event that took it.
+    /// An arrow from the event that sent a message, or put an item into a queue or a semaphore, to
+    /// the event that took the message or item.
     Message,
 }
 

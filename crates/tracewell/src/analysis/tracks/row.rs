@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::analysis::scheduling::Position;
 use crate::analysis::total::total;
 
-/// From this position on, a row has this state.
+/// A change of a row's state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Change<S> {
     /// The event that changed the state.

@@ -18,7 +18,8 @@ impl Parser<'_> {
             return Ok(None);
         };
         let start = self.tokens.span();
-        // The name of an event can be the word of a measure. What follows the word decides.
+        // An event can have the word of a measure as its name. The tokens after the word show which
+        // of the two it is.
         let before = self.tokens.position();
         self.tokens.advance();
         if !self.is_figure() {

@@ -56,7 +56,7 @@ pub(super) struct Shared {
     pub(super) marks: Vec<Option<u64>>,
     /// True if an event was rejected after the most recently accepted one.
     pub(super) gap: bool,
-    /// The first event since the last step that has the name of an expected event.
+    /// Among the events since the last step, the first one that has the name of an expected event.
     pub(super) near: Option<Near>,
     /// A step whose event occurred too early, and the tick from which the step's minimum time is
     /// counted.

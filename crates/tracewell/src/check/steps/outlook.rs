@@ -37,7 +37,7 @@ impl View<'_> {
     }
 }
 
-/// Returns the first reason if every item has a reason.
+/// Returns the first item's reason if every item has a reason; otherwise, returns `None`.
 fn all(mut dead_ends: impl Iterator<Item = Option<DeadEnd>>) -> Option<DeadEnd> {
     let first = dead_ends.next()??;
     dead_ends.all(|dead_end| dead_end.is_some()).then_some(first)

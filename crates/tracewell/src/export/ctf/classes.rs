@@ -1,9 +1,9 @@
 //! The event classes of the output, and the bytes of arguments.
 //!
-//! A class has a fixed list of fields. Events of the model may lack arguments, and their lists have
-//! items of any type. The shape of an event is the set of its arguments, with the types of their
-//! items. So an event id has one class for each shape of its events. The first class has the same
-//! id.
+//! A class has a fixed list of fields. In the model, an event may lack arguments, and the items of
+//! a list may have any types. The shape of an event is the set of its arguments, with the types of
+//! their items. So an event id has one class for each shape of its events. The first of these
+//! classes has the id of the event.
 //!
 //! | argument | field |
 //! |---|---|
@@ -35,11 +35,11 @@ pub(super) const MAX_CLASSES: usize = 1 << 16;
 /// Maximum number of unnamed words that get separate fields.
 const MAX_WORDS: usize = 8;
 
-/// The first id for additional classes. An event id has additional classes if it needs more than
-/// one.
+/// The first id for additional classes. An event id needs additional classes if its events differ
+/// in shape.
 const FIRST_FREE_ID: u32 = 1 << 31;
 
-/// The numbers of an enumeration.
+/// The type of the numbers in an enumeration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Word {
     /// 32 bits.
@@ -313,7 +313,7 @@ fn items(list: &[u8]) -> Items {
 fn put_list(out: &mut Vec<u8>, items: Items, list: &[u8]) {
     put_length(out, list_items(list).count());
     for item in list_items(list) {
-        // Items of several types are variants, and a selector precedes each variant.
+        // If the items have several types, each item is a variant, and a selector precedes it.
         if items == Items::Mixed {
             out.push(selector(item));
         }
@@ -329,7 +329,8 @@ fn put_list(out: &mut Vec<u8>, items: Items, list: &[u8]) {
     }
 }
 
-/// The options for an item of a mixed list: name and type, at the index that selects them.
+/// The options for an item of a mixed list: the name and the type of each. The selector of an
+/// option is its index.
 pub(super) const OPTIONS: [(&str, &str); 5] = [
     ("decimal", "u64 decimal;"),
     ("negative", "i64 negative;"),

@@ -99,7 +99,7 @@ fn put_clock(text: &mut String, trace: &Trace, origin: &Origin<'_>) {
 
 fn put_stream(text: &mut String, trace: &Trace) {
     let mut keys = (0..).map_while(|id| trace.contexts.get(crate::model::ContextId(id)));
-    // Keys of a format are either addresses or numbers, so one decides the base.
+    // The keys of a trace are all addresses or all numbers, so one key decides the base.
     let key = if keys.any(|context| context.key_text.starts_with("0x")) { "x64" } else { "u64" };
     put(
         text,

@@ -122,8 +122,8 @@ impl Stream {
     /// number is unknown. Neither stamp may be smaller than [`Stream::end`].
     pub(super) fn loss(&mut self, events: Option<u64>, after: u64, before: u64) -> io::Result<()> {
         if self.open.is_none() && (self.number == 0 || self.end < after) {
-            // For readers, a loss begins at the end of the previous packet. Readers do not know
-            // when the counter of a stream's first packet began, so they ignore its value.
+            // For readers, a loss begins at the end of the previous packet. Readers ignore the
+            // counter of a stream's first packet, because they do not know when it began to count.
             self.begin(self.end.max(after));
         }
         self.end = after;

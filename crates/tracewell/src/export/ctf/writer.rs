@@ -22,7 +22,7 @@ const MAX_BUFFERED: usize = 64 << 20;
 /// with an unknown number.
 const MAX_LOSSES: usize = 1 << 12;
 
-/// The number that stands for the priority if a context has none.
+/// The priority that is written for an event without a priority.
 const NO_PRIORITY: i32 = -1;
 
 /// Writes the streams of a trace into a folder.

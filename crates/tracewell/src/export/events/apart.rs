@@ -12,7 +12,7 @@ use crate::text::LineWriter;
 /// | field | content |
 /// |---|---|
 /// | `before_seq` | number of the first event after the loss |
-/// | `lost` | number of missing events; null, or in tables empty, if unknown |
+/// | `lost` | number of missing events; if unknown, null, or in tables an empty cell |
 /// | `cause` | `overwritten`, `truncated`, `damaged`, `buffer full` or `missing` |
 /// | `offset` | position in the input in bytes |
 ///

@@ -123,12 +123,13 @@ impl FromStr for Columns {
 }
 
 impl Columns {
-    /// Returns true if `args.*` is one of the columns, so that [`Columns::expand`] is necessary.
+    /// Returns true if `args.*` is one of the columns. [`Columns::expand`] is then necessary.
     pub fn has_all_arguments(&self) -> bool {
         self.0.contains(&Column::AllArguments)
     }
 
-    /// Returns true if the row of a loss can be recognised: if the name of the event is a column.
+    /// Returns true if the name of the event is a column. Only then can readers recognise the row
+    /// of a loss.
     pub fn can_show_losses(&self) -> bool {
         let is_name = |column: &Column| matches!(column, Column::Field(Field::Name | Field::Event));
         self.0.iter().any(is_name)
@@ -173,7 +174,7 @@ impl ArgumentNames {
         Self { selector, names, known, collected: PerEvent::default() }
     }
 
-    /// Returns the names.
+    /// Returns the names of the arguments, in the order in which the trace first uses them.
     pub fn into_names(self) -> Vec<String> {
         self.names
     }

@@ -60,8 +60,8 @@ struct KeptEvent {
     arguments: Vec<(KeptTexts, Prefix)>,
 }
 
-/// Maximum length of a line in bytes: keys and numbers, the texts of context and event id, and
-/// twice the arguments with their detail.
+/// Maximum length of a line in bytes: keys and numbers, the texts of context and event id, and the
+/// arguments with their detail. A line can contain the arguments twice.
 const MAX_LENGTH: usize = 8 * Reservation::NUMBER + 4 * WideText::MAX_LEN + ARGUMENTS;
 const ARGUMENTS: usize = 2 * MAX_NUMBERS * WideText::MAX_LEN;
 const _: () = assert!(MAX_LENGTH <= MAX_LINE);
@@ -91,8 +91,8 @@ impl KeptLines {
 }
 
 impl KeptEvents {
-    /// Prepares the parts of lines for an event id, unless the lines of this id do not consist of
-    /// such parts.
+    /// Prepares the parts of lines for an event id, if its lines consist of such parts and there is
+    /// room for them.
     #[cold]
     fn prepare(&mut self, format: EventFormat, plan: &EventPlan, rows: &NumberRows<'_>, id: u32) {
         let Self { by_id, kept } = self;

@@ -16,7 +16,7 @@
 //! | `level`, `target` | of the call site, if an instrumented program recorded the event: `ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`, and the part of the program; `target` follows `text` if a bridge passed the event on from another logger |
 //! | `args` | argument names and values, in recorded order: numbers, strings (keys of objects and addresses in hexadecimal with `0x`, text, or bytes in hexadecimal), arrays; words that the schema does not name are `arg1`, `arg2`, … |
 //! | `text` | the arguments as a report prints them |
-//! | `span` | name of the span that the event begins, enters, leaves or ends, or else of the innermost span around it; null if the trace does not contain its beginning |
+//! | `span` | name of the span that the event begins, enters, leaves or ends, or else of the innermost span around it; null if the trace does not contain the beginning of the span |
 //!
 //! A gap has a separate line: `{"lost":N or null,"cause":…,"offset":…}`.
 //!
@@ -27,7 +27,8 @@
 //! [`LossesApart`] writes the gaps to a separate output.
 //!
 //! The code writes the text of a line directly, because building a JSON value tree per event would
-//! take longer than all other steps together. A test compares it with the result of a JSON parser.
+//! take longer than all other steps together. A test compares this text with the result of a JSON
+//! parser.
 
 mod apart;
 mod columns;

@@ -40,7 +40,7 @@ impl Times {
         self.before = trace.clock.nanoseconds(ticks);
     }
 
-    /// Combines these facts with the facts about another part of the trace.
+    /// Combines `written` and `is_known` with the values for another part of the trace.
     pub(super) fn add(&mut self, part: &Self) {
         self.written |= part.written;
         self.is_known |= part.is_known;
@@ -55,7 +55,7 @@ impl Times {
             Form::Delta => {
                 let time = event.nanoseconds();
                 let before = std::mem::replace(&mut self.before, time).or(time);
-                // A clock that runs backwards within a source causes a difference of 0.
+                // If the clock goes back, the difference is 0.
                 let delta = time.zip(before).map(|(time, before)| time.saturating_sub(before));
                 delta.map(|delta| out.seconds(delta, 0)).is_some()
             }

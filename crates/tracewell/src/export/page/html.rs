@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 49] = [
+const MODULES: [&str; 53] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/live.js"),
     include_str!("../../../page/bounds.js"),
@@ -29,8 +29,10 @@ const MODULES: [&str; 49] = [
     include_str!("../../../page/paint.js"),
     include_str!("../../../page/rectangles.js"),
     include_str!("../../../page/pixels.js"),
+    include_str!("../../../page/dense.js"),
     include_str!("../../../page/objects.js"),
     include_str!("../../../page/causes.js"),
+    include_str!("../../../page/contexts.js"),
     include_str!("../../../page/spans.js"),
     include_str!("../../../page/pills.js"),
     include_str!("../../../page/overlays.js"),
@@ -41,6 +43,7 @@ const MODULES: [&str; 49] = [
     include_str!("../../../page/overview.js"),
     include_str!("../../../page/places.js"),
     include_str!("../../../page/locks.js"),
+    include_str!("../../../page/waits.js"),
     include_str!("../../../page/shares.js"),
     include_str!("../../../page/whole.js"),
     include_str!("../../../page/details.js"),
@@ -59,6 +62,7 @@ const MODULES: [&str; 49] = [
     include_str!("../../../page/legend.js"),
     include_str!("../../../page/keys.js"),
     include_str!("../../../page/splitters.js"),
+    include_str!("../../../page/pace.js"),
     include_str!("../../../page/page.js"),
     include_str!("../../../page/main.js"),
 ];

@@ -28,8 +28,9 @@ struct Window {
 #[derive(Default)]
 struct Windows {
     by_mutex: HashMap<usize, Window, RandomState>,
-    /// Each key consists of the priority of the blocked thread, the owner and the mutex. The
-    /// priority comes first, so that an event visits only the inversions of more urgent threads.
+    /// Each key consists of three values: the blocked thread's priority, the owner, and the mutex.
+    /// The priority comes first, so that an event visits only the inversions of more urgent
+    /// threads.
     by_urgency: BTreeSet<(u32, u32, usize)>,
 }
 

@@ -128,7 +128,8 @@ pub fn is_tie(facts: Facts, stamps: impl ExactSizeIterator<Item = u32> + Clone) 
     let (mut before, mut sum) = (0, 0_i64);
     for (slot, stamp) in in_file.enumerate() {
         let stamp = stamp & facts.timer_valid_mask;
-        // TraceX does not count the first two slots of the file and of the oldest part.
+        // TraceX counts neither the first two slots of the file nor the first two slots of the
+        // oldest part.
         if slot >= 2 && !(first..first + 2).contains(&slot) {
             sum += i64::from(stamp > before) - i64::from(stamp < before);
         }
@@ -154,7 +155,7 @@ fn object(slot: &RegistrySlot<'_>) -> Object {
 }
 
 /// Converts timestamps to ticks. Like TraceX, this uses the mask plus one as the modulus, even if
-/// the clock wraps elsewhere.
+/// the clock wraps at another value.
 struct Ticks {
     mask: u32,
     up: bool,

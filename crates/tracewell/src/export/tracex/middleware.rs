@@ -53,8 +53,8 @@ pub struct NetX {
     pub udp_bytes_received: u32,
 }
 
-/// Value of an information word in the event for a packet release; it means that the packet had
-/// been allocated.
+/// Value of an information word in the event of a packet release. It means that the packet had been
+/// allocated.
 const ALLOCATED: u32 = 0xAAAA_AAAA;
 
 impl Trace {

@@ -164,7 +164,7 @@ impl Pass {
         let context = events[k].context;
         let Some(next) = self.next_in_thread[k] else { return context };
         let candidate = events[next].context;
-        // An event that resumes or suspends a thread in between could also be the reason why the
+        // An event in between that resumes or suspends a thread could also be the reason why the
         // other thread is running.
         let explained = events[k + 1..next].iter().any(|event| {
             matches!(event.id(), ids::THREAD_RESUME | ids::THREAD_SUSPEND)

@@ -13,9 +13,9 @@ use super::trace::{INITIALIZATION, INTERRUPT, Trace};
 /// Performance statistics of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
-    /// Number of times the context that is to run next changed.
+    /// Number of changes of the context that runs next.
     pub context_switches: u64,
-    /// Events for resumptions and time slices that change the running context.
+    /// Number of events for a resumption or a time slice that change the running context.
     pub preemptions: u64,
     /// Time slices, as TraceX counts them.
     pub time_slices: u64,
@@ -23,7 +23,7 @@ pub struct Statistics {
     pub suspensions: u64,
     /// Resumptions in the whole system.
     pub resumptions: u64,
-    /// Interrupts: enter events, and events in interrupts that have no enter event.
+    /// Number of interrupts: enter events, plus events in interrupts whose enter event is missing.
     pub interrupts: u64,
     /// Interrupts that began while another interrupt was still running.
     pub nested_interrupts: u64,

@@ -25,7 +25,7 @@ pub struct ThreadSummary {
 }
 
 impl Trace {
-    /// Returns the position of the first thread with an address.
+    /// Returns the position of the first thread that has the given address.
     pub(super) fn thread_at(&self, address: u32) -> Option<usize> {
         let object = self.object_at(address).filter(|object| self.objects[*object].is_thread())?;
         self.threads.binary_search(&object).ok()
@@ -50,8 +50,8 @@ impl Trace {
             for event in self.events.iter().filter(|event| event.inserted == inserted) {
                 let threads = by_address.get(&event.context).map_or(&[][..], Vec::as_slice);
                 threads.iter().for_each(|thread| summaries[*thread].events += 1);
-                // The priorities and thresholds of all events at the address count only for its
-                // first thread.
+                // All events of this address are in the event counts of all its threads. Their
+                // priorities and thresholds count only for the first thread.
                 if let Some(first) = threads.first() {
                     summaries[*first].widen(event);
                 }

@@ -125,7 +125,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Returns the position of the first object with an address.
+    /// Returns the position of the first object that has the given address.
     pub fn object_at(&self, address: u32) -> Option<usize> {
         self.by_address.get(&address).copied()
     }

@@ -152,7 +152,8 @@ impl Sink for First<'_> {
             if self.selector.takes(Event::new(trace, &row))? {
                 let (first, _) = *self.ticks.get_or_insert((row.ticks, row.ticks));
                 self.ticks = Some((first, row.ticks));
-                // Neighbouring events often have the same id. This saves a look-up in the set.
+                // Neighbouring events often have the same id. Comparing the two ids saves a look-up
+                // in the set.
                 if self.last_id.replace(row.id) != Some(row.id) {
                     self.ids.insert(row.id);
                 }

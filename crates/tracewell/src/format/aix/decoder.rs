@@ -77,8 +77,8 @@ impl Decoder for AixDecoder {
     fn trace(&self) -> Trace {
         let payload = PayloadLayout::Values { digits: 16 };
         let trace = Trace::new(FORMAT.name, self.schema.clone(), payload, Clock::of_64_bits(None));
-        // A dispatch event changes this fact. The trace may contain no such event, because users
-        // choose which hooks to record.
+        // The first dispatch event changes `processor`. The trace may contain no dispatch event,
+        // because users choose which hooks to record.
         Trace { processor: Processor::Recorders { needed: "the hooks 106 and 10C" }, ..trace }
     }
 

@@ -3,9 +3,9 @@
 //! If only the entry in a frame is damaged, the reader skips the frame, because the frame's length
 //! is known. The frame itself is damaged if its header is invalid, or if the frame is longer than
 //! its hook word requires. It is also damaged if its length reaches past the end of the file, but
-//! good frames follow its header. In that case the reader searches every multiple of 8 bytes for
-//! the next good frame. A frame is good if it is valid, and if another valid frame or the end of
-//! the file follows it.
+//! good frames follow its header. If the frame itself is damaged, the reader searches every
+//! multiple of 8 bytes for the next good frame. A frame is good if it is valid, and if another
+//! valid frame or the end of the file follows it.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Entry, EntryError, Frame, FrameHeader, ReadError};
@@ -72,7 +72,8 @@ impl<'a> Frames<'a> {
             Err(error) => return self.behind_damage(error.to_string()),
         };
         match Entry::read(frame.head.env, frame.entry) {
-            // If the length is too large, the frame would include the following frames.
+            // If the length is damaged and too large, the frame seems to include the frames after
+            // it.
             Ok(entry) if frame.entry.len() > entry.length() => {
                 let (expected, found) = (entry.length(), frame.entry.len());
                 self.behind_damage(format!(

@@ -22,7 +22,7 @@ pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> 
 #[derive(Debug)]
 struct ArrivalsDecoder {
     schema: Arc<Schema>,
-    /// Offset in the file of saved bytes.
+    /// Offset in the file that contains the saved bytes.
     position: u64,
     order: Order,
 }

@@ -15,7 +15,7 @@ pub const SUFFIX: &str = ".arrivals";
 /// The sidecar of a collected trace.
 pub(super) const SIDECAR: Sidecar = Sidecar { suffix: SUFFIX, describe };
 
-/// Adds diagnostics about the bytes that the collector dropped from a trace of `length` bytes. If
+/// Adds diagnostics about the bytes that the collector dropped. The trace has `length` bytes. If
 /// the file is not an arrival file or describes more bytes than the trace has, adds a warning
 /// instead.
 fn describe(file: &[u8], path: &Path, length: u64, diagnostics: &mut Diagnostics) {

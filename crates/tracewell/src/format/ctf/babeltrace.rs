@@ -40,8 +40,8 @@ pub enum PrintError {
 }
 
 /// Prints the files of a trace as the command `babeltrace2 --clock-gmt --clock-date` does. Passes
-/// each message to `report` at its position among the events. `root` is
-/// the path that the user typed.
+/// each message to `report` at its position among the events. `root` is the path
+/// that the user typed.
 ///
 /// Babeltrace stops at damage; this function continues after the damage.
 ///

@@ -52,7 +52,7 @@ pub enum Value {
 pub struct Clock {
     /// Name (CTF 1.8) or id (CTF 2).
     pub name: String,
-    /// Clocks with the same identifier can be compared across traces.
+    /// An identifier. Clocks of different traces can be compared if they have the same identifier.
     pub uid: Option<String>,
     /// Description, in natural language.
     pub description: String,
@@ -113,8 +113,8 @@ pub enum LogLevel {
     Word(String),
 }
 
-/// A scope, which is one of the six structures of packets and events. They are in the order in
-/// which they are read.
+/// A scope, which is one of the six structures of packets and events. The variants are in the order
+/// in which the scopes are read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Scope {
     /// Header of a packet.
@@ -301,7 +301,7 @@ pub enum Length {
 /// An array: elements of one class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Array {
-    /// Number of elements.
+    /// Number of elements: fixed, or read from another field.
     pub length: Length,
     /// Alignment in bits, at least that of an element. It also applies to an empty array.
     pub alignment: u32,

@@ -40,8 +40,8 @@ impl Timing {
         cycles.saturating_add(self.offset)
     }
 
-    /// Returns the smallest number of cycles of this clock that last at least as long as the given
-    /// number of cycles of the common clock.
+    /// Converts a number of cycles of the common clock to cycles of this clock. The result is never
+    /// shorter than the given time, and is longer by at most one cycle.
     pub(super) fn cycles(self, common: u64) -> u64 {
         match self.scale {
             None => common,

@@ -47,7 +47,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// Returns registers for the fields of an event, in addition to these.
+    /// Returns additional registers for the fields of an event.
     pub(super) fn of_event(&self) -> Self {
         Self { before: self.len(), of_event: true, ..Self::default() }
     }
@@ -205,8 +205,8 @@ impl<'r> Compiler<'r> {
         }
     }
 
-    /// Checks that a number has the byte order of the previous number if they share a byte.
-    /// Otherwise, the place of these bits is not defined.
+    /// If a number shares a byte with the previous number, checks that both have the same byte
+    /// order. With different orders, the place of the bits in this byte is not defined.
     fn shares_byte(&mut self, order: ByteOrder) -> Result<(), Fault> {
         let is_within = self.divisor >= 8 && !self.remainder.is_multiple_of(8);
         match self.order.replace(order) {
@@ -231,8 +231,8 @@ impl<'r> Compiler<'r> {
         self.barrier = self.program.ops.len();
     }
 
-    /// Returns the length in bits of the run of fields at fixed offsets that ends at the position,
-    /// or `None` if there is no such run.
+    /// Several fields at fixed offsets form a run. Returns the length in bits of the run that ends
+    /// at the position, or `None` if there is no such run.
     fn run(&mut self) -> Option<&mut u32> {
         match self.program.ops.get_mut(self.barrier..)?.last_mut()? {
             Op::Fixed { bits, .. } => Some(bits),

@@ -1,6 +1,6 @@
-//! The state of decoding a trace. It delivers the events of the trace's streams in order of time,
-//! with gaps and warnings. `decoder` creates it for files that are complete, `growing` for files
-//! that grow.
+//! Decodes a trace: delivers the events of its streams in order of time, with gaps and warnings.
+//! `decoder` creates a [`Decoding`] for files that are complete, and `growing` creates one for
+//! files that grow.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ pub(super) fn warn(file: Option<&TraceFile>, warning: &str, trace: &mut Trace) {
     trace.diagnostics.add(Severity::Warning, None, message);
 }
 
-/// The arguments of events that are in the context of their packet.
+/// Arguments of events. They are in the context of the events' packet.
 #[derive(Debug, Default)]
 pub(super) struct PacketArguments {
     values: PacketRow,
@@ -94,7 +94,7 @@ pub(super) struct Decoding<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) files: &'a [TraceFile],
     pub(super) rows: Rows,
-    /// The identity of each stream, and the file in which it continued, if the files grow.
+    /// The identity of each stream and, if the files grow, the file in which the stream continued.
     pub(super) keys: Vec<(StreamKey, CurrentFile)>,
 }
 
@@ -153,8 +153,8 @@ impl<'a> Decoding<'a> {
         Self { reader, files, rows, keys: Vec::new() }
     }
 
-    /// Delivers all events. While the files are still growing, stops if an event that they lack
-    /// could precede the next one.
+    /// Delivers all events. If the files still grow, stops as soon as an event that is not in them
+    /// yet could precede the next event.
     pub(super) fn all(&mut self, out: &mut Emitter<'_>) -> Flow {
         while let Some(index) = self.reader.earliest() {
             let Some(stream) = self.reader.streams.get_mut(index) else { break };

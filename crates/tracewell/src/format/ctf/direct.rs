@@ -1,9 +1,10 @@
-//! Reads events whose fields are numbers, texts and arrays of numbers, as most events of LTTng are.
+//! Reads events whose fields are numbers, texts and arrays of numbers, as in most events of LTTng.
 //! Each field has a slot of its own.
 //!
-//! A [`DirectEvent`] is made of the event's program and fills the same row. It needs no registers,
-//! because it finds the lengths of arrays in the row, and no descriptions of fields. So it needs
-//! fewer instructions than the program. See `slots` for events of numbers only.
+//! A [`DirectEvent`] is made from the event's program and fills the same row. It needs no
+//! descriptions of fields. It also needs no registers, because it finds the lengths of arrays in
+//! the row. So it needs fewer instructions than the program. See `slots` for events of numbers
+//! only.
 
 use super::bits::Form;
 use super::classes::Encoding;
@@ -13,7 +14,7 @@ use super::program::{Count, Elements, Op, Output, Place, Program, Shape};
 use super::row::{Row, item};
 use crate::model::values::ListItem;
 
-/// An event as its only program reads it: the steps that fill its row.
+/// The steps that fill the row of an event. They replace the event's only program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct DirectEvent(Vec<Step>);
 
@@ -46,7 +47,8 @@ enum Length {
 }
 
 impl DirectEvent {
-    /// Returns the steps of the event that a program reads, or `None` if it needs the program.
+    /// Returns the steps of the event that a program reads, or `None` if the event needs the
+    /// program.
     pub(super) fn new(program: &Program) -> Option<Self> {
         let slot_of = |field: u32| match program.fields.get(field as usize)?.place {
             Place::Slot(slot) => Some(slot),

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | a stream file | reading continues at the next packet, once it is complete |
 //! | the folder: a new file of a stream, a new chunk of a rotation | the file continues its stream |
-//! | the metadata | its layout is compiled again; events that it did not describe are read then |
+//! | the metadata | it is compiled again; events that it did not describe before are read then |
 //!
 //! Streams are merged by time. So an event waits until every stream has reached its time. With the
 //! option `wait`, no event waits longer than the given time. If a packet arrives after that, the
@@ -152,8 +152,8 @@ impl Kept {
         Ok(self.layouts.len() - 1)
     }
 
-    /// Returns true if a file continues no known stream, and if it contains no packet yet or has no
-    /// metadata. The first event of such a file can be earlier than all events that were read.
+    /// Returns true if a file of a new stream is empty or has no metadata, and the waiting time has
+    /// no limit. The first event of such a file can be earlier than all events that were read.
     fn waits_for_first_packets(&self, files: &[TraceFile], of_files: &[Option<usize>]) -> bool {
         let known = |path: &Path| {
             self.streams.iter().any(|kept| ending(&kept.current.path) == ending(path))
@@ -229,7 +229,7 @@ impl Kept {
     fn pause(&mut self, decoding: Decoding<'_>) {
         let Decoding { reader, files, rows, keys } = decoding;
         let Rows { threads, contexts, rest } = rows;
-        // If the time is not limited, no packet can be late.
+        // If the waiting time has no limit, no packet can be late.
         let first = reader.earliest().and_then(|index| reader.streams.get(index));
         if let (Some(stream), true) = (first, self.wait.is_some()) {
             self.delivered = self.delivered.max(stream.stamp());

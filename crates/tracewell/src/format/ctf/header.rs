@@ -1,4 +1,4 @@
-//! Reads headers of events whose fields have fixed offsets, the usual case.
+//! Reads event headers whose fields have fixed offsets. This is the usual case.
 //!
 //! Such a header is a sequence of numbers, or a number that selects one of several sequences, as in
 //! LTTng's headers. Headers of all other forms are read by their compiled programs.
@@ -190,7 +190,8 @@ impl QuickNumber {
 }
 
 impl QuickHeader {
-    /// Forgets the register of the selector, because no field after the header refers to it.
+    /// Forgets the register of the selector unless fields after the header refer to it. `is_read`
+    /// returns true if they refer to a register.
     pub(super) fn forget_register(&mut self, is_read: impl Fn(u32) -> bool) {
         self.register = self.register.filter(|register| is_read(*register));
     }

@@ -61,7 +61,7 @@ pub(super) struct StreamLayout {
 #[derive(Debug)]
 pub(super) struct EventLayout {
     /// One program each for the common context, the specific context and the payload, or one for
-    /// all three; otherwise, the reason why there are none.
+    /// all three. If there are no programs, the reason.
     pub(super) programs: Result<Vec<Program>, Fault>,
     /// Number of slots in a row.
     pub(super) slots: u8,
@@ -70,7 +70,7 @@ pub(super) struct EventLayout {
     /// The plain form of the event; `None` if the event has no plain form or has arguments from the
     /// packet.
     pub(super) plain: Option<PlainEvent>,
-    /// The event as its only program reads it; `None` if the event needs the program.
+    /// The steps that replace the event's only program; `None` if the event needs the program.
     pub(super) direct: Option<DirectEvent>,
     /// The places in the row for the arguments from the packet's context.
     pub(super) packet: Vec<Place>,

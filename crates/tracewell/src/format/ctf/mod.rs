@@ -13,7 +13,7 @@
 //! | `fixed` | reads fields at fixed offsets |
 //! | `slots` | runs of numbers at fixed offsets with slots of their own |
 //! | `direct` | reads events of numbers, texts and arrays of numbers without their programs |
-//! | `header` | reads headers of events whose fields have fixed offsets |
+//! | `header` | reads event headers whose fields have fixed offsets |
 //! | `compile` | compiles structures to programs |
 //! | `layout` | all programs of a trace |
 //! | `clocks` | converts the values of several clocks to one clock |
@@ -21,7 +21,7 @@
 //! | `stream` | reads the packets and events of one stream |
 //! | `merge` | finds the stream with the earliest element |
 //! | `reader` | merges all streams by time |
-//! | `events` | makes event types of event classes |
+//! | `events` | converts event classes to event types |
 //! | `field` | the arguments of events, before they are in the schema |
 //! | `systems` | finds the system that recorded a trace, and the meanings of its events |
 //! | `ages` | finds metadata of Zephyr that does not belong to a stream |

@@ -72,7 +72,8 @@ impl Packet<'_> {
 }
 
 /// Reads the header and the context of the packet at the beginning of `rest`; `rest` extends to the
-/// end of the file. `offset` is the packet's offset in the file. Stores its numbers in `state`.
+/// end of the file. `offset` is the packet's offset in the file. Stores the packet's numbers in
+/// `state`.
 pub(super) fn read<'a>(
     layout: &Layout,
     rest: &'a [u8],
@@ -146,8 +147,8 @@ pub(super) fn read<'a>(
     })
 }
 
-/// Returns the identifier of the trace and the identifier's offset in a packet, if the identifier
-/// follows the magic number. Returns `None` for other packets.
+/// Returns the identifier of the trace and its offset in a packet. Returns `None` if the header of
+/// packets has no identifier after the magic number.
 fn identifier(layout: &Layout) -> Option<([u8; 16], usize)> {
     let header = layout.metadata.packet_header.as_ref()?;
     match header.members.get(1).map(|member| &member.class) {

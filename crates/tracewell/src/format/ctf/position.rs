@@ -26,7 +26,7 @@ pub(super) enum FaultKind {
     Unterminated,
     /// No option has this value of the selector.
     NoOption(i128),
-    /// The field that the length or the choice refers to was not read.
+    /// A length or a choice refers to a field that was not read.
     NoReference,
     /// The value of a variable-length number has more than 64 bits.
     TooLong,
@@ -181,7 +181,7 @@ fn number_at(bytes: &[u8], bits: u8, order: ByteOrder) -> Option<u64> {
     }
 }
 
-/// Returns the number of bytes before the first NUL, or of all bytes if there is none.
+/// Returns the number of bytes before the first NUL, or the number of all bytes if there is no NUL.
 pub(super) fn end_of_text(bytes: &[u8], encoding: Encoding) -> usize {
     let unit = unit(encoding);
     if unit == 1 {
@@ -191,8 +191,8 @@ pub(super) fn end_of_text(bytes: &[u8], encoding: Encoding) -> usize {
     units.map_or(bytes.len(), |units| units * unit)
 }
 
-/// Returns the number of bytes before the first NUL, or of all bytes if there is none. Compares
-/// eight bytes at a time.
+/// Returns the number of bytes before the first NUL, or the number of all bytes if there is no NUL.
+/// Compares eight bytes at a time.
 #[inline]
 fn first_nul(bytes: &[u8]) -> usize {
     const LOW: u64 = u64::from_le_bytes([0x01; 8]);

@@ -13,8 +13,8 @@ use super::classes::{Encoding, Integer, Role};
 use super::fixed::{FixedField, FixedKind, FixedNumber, SlotNumber};
 use super::position::{Bits, Fault, FaultKind, end_of_text};
 
-/// Maximum number of array elements of zero bits in a packet. One more is allowed for each bit of
-/// the packet before the element. Such elements take time and memory, but occupy no bytes of the
+/// Maximum number of array elements of zero bits in a packet. The limit is higher by 1 for each bit
+/// of the packet before the element. Such elements take time and memory, but occupy no bytes of the
 /// file.
 const MAX_EMPTY_ELEMENTS: u64 = 1 << 16;
 
@@ -98,7 +98,8 @@ pub(super) struct Elements<'b> {
 }
 
 impl<'b> Elements<'b> {
-    /// Takes an array of `length` numbers of `step` bytes from the position.
+    /// Takes an array from the position. The array contains `length` numbers, each with `step`
+    /// bytes.
     #[inline]
     pub(super) fn take(
         length: u64,
@@ -351,12 +352,13 @@ pub(super) struct Program {
     pub(super) cases: Vec<Case>,
     pub(super) fixed: Vec<FixedField>,
     pub(super) slots: Vec<SlotNumber>,
-    /// Registers for fields in a choice. They are cleared first, because a run may not store them.
+    /// Registers for fields in a choice. The program clears them first, because it stores only the
+    /// fields of the selected option.
     pub(super) cleared: Vec<u32>,
 }
 
 impl Program {
-    /// Returns the number of instructions, of fields, and of other entries.
+    /// Returns the number of all entries: instructions, fields and others.
     pub(super) fn size(&self) -> usize {
         let fixed = self.fixed.len().max(self.slots.len());
         self.ops.len() + self.fields.len() + fixed + self.cases.len()

@@ -51,7 +51,7 @@ pub(super) type Parts<'a> = (StreamKey, Vec<Part<'a>>);
 
 impl<'a> Reader<'a> {
     /// Reads all metadata files, and the first packet of each other file. A stream file belongs to
-    /// the last metadata file before it. Events have these programs.
+    /// the last metadata file before it. `programs` selects the programs of events.
     ///
     /// # Errors
     /// Returns an error if metadata cannot be read.

@@ -103,7 +103,7 @@ impl PlainEvent {
         Ok(())
     }
 
-    /// Appends the row of an event of any numbers, at any place in the packet.
+    /// Appends the row of an event, whatever its numbers are and wherever it is in the packet.
     #[inline(never)]
     fn read_any(&self, bits: &mut Bits<'_>, out: &mut Vec<u8>) -> Result<(), Fault> {
         let bytes = bits.run(self.mask, self.bits)?;

@@ -1,4 +1,4 @@
-//! Determines from the fields of an event which thread or interrupt recorded it.
+//! Uses the fields of an event to find the thread or interrupt that recorded the event.
 //!
 //! | fields | context |
 //! |---|---|
@@ -216,8 +216,8 @@ impl Threads {
         context
     }
 
-    /// Returns the context of an event with the row that begins at `start`. The caller has checked
-    /// that [`Who::is_plain`] returns true for the event.
+    /// Returns the context of the event whose row begins at `start`. The caller has checked that
+    /// [`Who::is_plain`] returns true for the event.
     #[inline]
     pub(super) fn of_recorder(
         &mut self,
@@ -269,8 +269,8 @@ impl Threads {
         id
     }
 
-    /// Forgets the running contexts of a processor, or of all processors if the number is `None`,
-    /// because events are missing.
+    /// Because events are missing, forgets the running contexts of a processor, or of all
+    /// processors if the number is `None`.
     pub(super) fn gap(&mut self, cpu: Option<u64>) {
         match cpu.and_then(|cpu| u16::try_from(cpu).ok()) {
             Some(cpu) => *self.cpu(cpu) = Cpu::default(),
@@ -286,8 +286,8 @@ impl Threads {
         &mut self.cpus[cpu]
     }
 
-    /// Handles the beginning or the end of an interrupt and returns its context. Returns `None` if
-    /// the beginning of an ended interrupt is not known.
+    /// Handles the beginning or the end of an interrupt and returns its context. Returns `None` at
+    /// the end of an interrupt if its beginning is not known.
     fn interrupt(
         &mut self,
         interrupt: &Interrupt,

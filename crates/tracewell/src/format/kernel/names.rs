@@ -36,7 +36,7 @@ pub(in crate::format) struct Names {
 }
 
 /// Returns the context key of a task or an interrupt. Analyses find a task by the number in an
-/// event's argument. In a native stream, the upper 32 bits of a thread's key contain its process,
+/// event's argument. In a native stream, the upper 32 bits of a thread's key contain a process id,
 /// which is at most 2^22.
 const fn key(kind: DefinitionKind, number: u32) -> u64 {
     match kind {
@@ -127,7 +127,8 @@ impl Names {
         trace: &mut Trace,
     ) {
         let known = last(kind, number, trace);
-        // A definition gives no lifetime to an object, so this creation can be that of the object.
+        // A definition adds an object without a lifetime, so this can be the creation of the added
+        // object.
         let is_new = |id: &ObjectId| {
             trace.objects.get(*id).is_some_and(|object| object.lifetime == Lifetime::default())
         };

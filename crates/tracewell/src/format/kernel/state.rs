@@ -36,7 +36,7 @@ const START_UP: u64 = 1 << 56;
 const IDLE: u64 = START_UP + 1;
 const UNKNOWN: u64 = START_UP + 2;
 
-/// The occupant of a core outside of interrupts.
+/// The context that runs on a core while no interrupt is being served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Runs {
     /// The scheduler has not started, or the trace does not show it.
@@ -59,13 +59,13 @@ pub(in crate::format) struct Counts {
     /// Number of events that made a task ready although it was already ready. The decoder drops
     /// them.
     pub(in crate::format) ready_again: u64,
-    /// Number of interrupt ends whose beginnings were not recorded.
+    /// Number of interrupts whose end was recorded, but not their beginning.
     pub(in crate::format) unmatched_exits: u64,
     /// Number of events with ids that are not in the schema.
     pub(in crate::format) unknown_events: u64,
 }
 
-/// The recorder of an event.
+/// The place at which an event was recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::format) enum Place {
     /// A core that runs tasks. Its state determines the context.
@@ -121,10 +121,10 @@ struct Next {
 impl Kernel {
     /// Takes an event. Returns its row, or `None` if the event changes nothing.
     pub(in crate::format) fn take(&mut self, event: Recorded, trace: &mut Trace) -> Option<Row> {
-        // The context of an event that begins an interrupt is this interrupt. The start event gets
-        // the context that stands for the time before the first task. The context of a switch is
-        // the task that loses the core, so this event changes the state only after its context is
-        // known.
+        // An event that begins an interrupt gets this interrupt as its context. The start event
+        // gets the context that stands for the time before the first task. The context of a switch
+        // is the task that loses the core, so the context must be found before the switch changes
+        // the state.
         let (context, priority) = match event.place {
             Place::Outside(context) => (context, None),
             Place::Core(core) => {
@@ -205,7 +205,8 @@ impl Kernel {
         match id {
             ids::READY => {
                 let task = self.task(task, trace);
-                // Some kernels report a task as ready although it already is. This changes nothing.
+                // Some kernels report a task as ready although it was already ready. This changes
+                // nothing.
                 let again = task.state == State::Ready;
                 task.state = State::Ready;
                 if again {

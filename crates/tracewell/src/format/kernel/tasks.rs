@@ -1,5 +1,5 @@
-//! The state of each task. It shows why a task lost its core, whether the task requested a lock
-//! before, and whether a task that becomes ready was already ready.
+//! The state of each task. It shows why a task lost its core and which lock the task had requested.
+//! It also shows whether a task was already ready when an event made it ready.
 
 use std::collections::HashMap;
 
@@ -42,7 +42,8 @@ pub(super) struct Task {
     pub(super) context: ContextId,
     pub(super) priority: Option<u16>,
     pub(super) state: State,
-    /// The lock that it requested most recently, until it gets a lock or waits for another object.
+    /// The lock that it requested most recently; `None` after it got a lock or waited for another
+    /// object.
     pub(super) asked: Option<(DefinitionKind, u32)>,
     /// Number of gaps before the state was stored.
     gaps: u64,
@@ -59,7 +60,7 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// Returns the task with a number. Adds it if it is new.
+    /// Returns the task that has this number. Adds the task if it is new.
     pub(super) fn at(&mut self, number: u32, names: &Names, trace: &mut Trace) -> &mut Task {
         let gaps = self.gaps;
         let task = self.known.entry(number).or_insert_with(|| Task {

@@ -165,7 +165,8 @@ impl NativeDecoder {
     fn rest(&mut self, out: &mut Emitter<'_>) -> Flow {
         self.merge.deliver(None, out)?;
         let end = self.log.place.at;
-        // If the damage caused a loss at its own place, do not report a second loss.
+        // If the damage was already reported as a loss at its own position, do not report a second
+        // loss.
         if self.log.place.damaged && out.trace.losses.damaged() == 0 {
             let cause = if self.log.ended { LossCause::Damaged } else { LossCause::Truncated };
             out.loss(None, cause, end)?;

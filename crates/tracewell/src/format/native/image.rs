@@ -74,8 +74,8 @@ impl<'a> Image<'a> {
         let words = u64::from(geometry.packet_words);
         let committed = Committed(head(lane::COMMITTED)).position();
         let consumed = head(lane::CONSUMED);
-        // A lane is a ring. It holds the words before the end of the open packet, up to the length
-        // of the lane. Earlier packets have been overwritten.
+        // A lane is a ring that holds the last `lane_words` words up to the end of the open packet.
+        // Earlier packets have been overwritten.
         let possible = (committed.saturating_sub(1) / words * words + words)
             .saturating_sub(geometry.lane_words());
         let oldest = head(lane::OLDEST).max(possible);
@@ -112,8 +112,8 @@ impl<'a> Image<'a> {
         cleared: u64,
         damaged: bool,
     ) -> RecordRun {
-        // Overwritten records do not count as lost if a reader had consumed them. If consumed
-        // records were overwritten too, the number of lost records is unknown.
+        // If a reader had consumed all overwritten records, none of them count as lost. Otherwise
+        // all of them count as lost.
         let taken = consumed > 0 && consumed >= oldest;
         run.header.covered_from = if taken { run.header.first_event } else { 0 };
         run.header.lost_before = run.header.lost_before.saturating_sub(cleared);
@@ -127,7 +127,7 @@ impl<'a> Image<'a> {
         (geometry.lane(lane) + (position % geometry.lane_words()) as usize) * WORD
     }
 
-    /// Returns the records in a packet that are committed but not consumed.
+    /// Returns the packet's records that are committed but not consumed.
     fn run(&self, lane: usize, packet: u64, committed: u64, consumed: u64) -> Option<RecordRun> {
         let words = u64::from(self.header.geometry.packet_words);
         let place = self.place(lane, packet);

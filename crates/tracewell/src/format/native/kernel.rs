@@ -1,5 +1,5 @@
-//! Converts the records of a kernel or an executor to events, and gives them contexts and meanings
-//! according to the kernel vocabulary.
+//! Converts the records of a kernel or an executor to events. The kernel vocabulary determines the
+//! contexts and meanings of these events.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::model::{
     Trace,
 };
 
-/// Number that is added to the ids of the vocabulary. The ids of a stream's own event types are
-/// smaller.
+/// Number that is added to the ids of the vocabulary. It is larger than the ids of a stream's own
+/// event types.
 const BASE: u32 = 0x1000;
 
 /// An event type of a kernel.
@@ -36,8 +36,8 @@ pub(super) struct KernelEvents {
     types: Vec<Option<Known>>,
     /// The tasks and objects that have a name.
     named: Vec<(DefinitionKind, u32)>,
-    /// The old and the new context of each thread whose context was added before the kernel's first
-    /// event type.
+    /// The old and the new context of each thread whose context was replaced, because it was added
+    /// before the kernel's first event type.
     replaced: Vec<(ContextId, ContextId)>,
 }
 
@@ -83,12 +83,13 @@ impl KernelEvents {
     }
 
     /// Returns the kind of thread contexts. If the stream also contains a kernel's events, threads
-    /// are not tasks, because the trace does not show when they run.
+    /// are not tasks, because the trace does not show when threads run.
     pub(super) fn kind_of_threads(&self) -> ContextKind {
         if self.are_recorded() { ContextKind::Unknown } else { ContextKind::Thread }
     }
 
-    /// For a stream that also contains kernel events: returns the context of a thread.
+    /// Returns the context of a thread. If the stream also contains kernel events, this context is
+    /// not a task.
     pub(super) fn outside(&mut self, thread: ContextId, trace: &mut Trace) -> ContextId {
         if !self.are_recorded() {
             return thread;
@@ -129,14 +130,14 @@ impl KernelEvents {
                 return Flow::Continue(());
             }
         };
-        // This event changes names, so the same applies.
+        // This event changes names too, so first deliver the events before it.
         if Kernel::renames(id) {
             out.flush()?;
         }
         let window = out.window;
         let payload = payload(record, window.bytes, window.offset);
-        // Bits 6 and 7 of the id are the form of the arguments. A text (3) has two words like form
-        // 2.
+        // Bits 6 and 7 of the id are the form of the arguments. Form 3, a text, has two words, as
+        // form 2 does.
         let count = usize::from(id >> 6).min(2);
         let mut fields = [0; 3];
         for (index, field) in fields.iter_mut().enumerate().take(1 + count) {
@@ -153,7 +154,7 @@ impl KernelEvents {
         let Some(row) = self.kernel.take(event, out.trace) else {
             return Flow::Continue(());
         };
-        // The payload contains the text after the core.
+        // In the payload, the text follows the field `core`.
         if id == ids::TEXT {
             out.buffer.payloads.extend_from_slice(payload.get(WORD..).unwrap_or_default());
         } else {

@@ -1,4 +1,5 @@
-//! Reads the runs in a log, block by block. After a damaged block it searches for the next one.
+//! Reads the runs in a log, block by block. After a damaged block, searches for the next valid
+//! block.
 
 use tracewell_wire::ProgramEnd;
 use tracewell_wire::native::block::{self, Block, Kind, Lookup, Start, StatusWords};
@@ -78,7 +79,7 @@ impl Log {
         merge: &mut Merge,
         trace: &mut Trace,
     ) -> Option<Stop> {
-        // Report one place only: after a gap, the numbers of all blocks differ.
+        // Report only the first gap in the numbers, and only if no damage was reported before it.
         if found.number != self.next && !self.place.damaged {
             let message = format!("expected block {}, found {}", self.next, found.number);
             trace.diagnostics.add(Severity::Damage, at, message);

@@ -168,8 +168,9 @@ impl Merge {
         if !self.kernel.are_recorded() && !spans.are_recorded() {
             return out.event(event, record.start..record.end, HEAD);
         }
-        // The arguments of a kernel's events and the numbers of spans are not in the window. All
-        // rows of a batch have the same form, so copy the row of every event in this stream.
+        // The rows of a kernel's events and of spans are not in the window, because the decoder
+        // computes them. All rows of a batch have the same form, so copy the rows of all other
+        // events, too.
         let arguments = payload(record, out.window.bytes, out.window.offset);
         let copies = &mut out.buffer.payloads;
         match spans.role(record.id) {

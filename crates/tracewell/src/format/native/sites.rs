@@ -16,8 +16,8 @@ use crate::text::shown;
 /// field with the original target.
 const FORWARDED: (&str, &str) = ("log", "log.target");
 
-/// Returns an event type's call site, its role in a span, and the arguments that are parts of one
-/// text.
+/// Returns the call site of an event type, its role in a span, and the range of arguments whose
+/// texts share bytes.
 pub(super) fn instrumentation(text: &EventTypeText<'_>) -> Instrumentation {
     let has_span = text
         .fields()
@@ -78,7 +78,7 @@ fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns how many of the arguments are numbers of spans. They come first.
+/// Returns the number of arguments that are numbers of spans. These arguments precede all others.
 pub(super) const fn span_fields(role: Option<SpanRole>) -> usize {
     match role {
         None => 0,

@@ -76,9 +76,9 @@ fn types(file: &File, geometry: Geometry, bytes: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a note about the process that created a stream's memory, if the process is still running
-/// on this machine or ended while the stream was recording. Returns `None` if `start` is not the
-/// start of a stream's memory.
+/// Returns a note about the process that created a stream's memory. If the system shows processes
+/// as files, the note also says whether this process is still running. Returns `None` if `start` is
+/// not the start of a stream's memory.
 pub fn note(start: &[u8]) -> Option<Note> {
     let words = std::array::from_fn(|index| word(start, index).unwrap_or(0));
     let process = ImageHeader::of_words(&words).ok()?.process;
@@ -102,16 +102,17 @@ pub fn note(start: &[u8]) -> Option<Note> {
 
 /// Returns true if at least one thread of a process has not ended. A killed process remains visible
 /// until its parent waits for it. The first thread of a process remains visible until the other
-/// threads end.
+/// threads end, so the state of this thread does not suffice. The list of threads would not do
+/// either: while threads end, a reading of it can miss threads that are still running.
 fn is_running(process: u32) -> bool {
-    let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return false };
-    threads.flatten().any(|thread| {
-        let status = fs::read(thread.path().join("stat")).unwrap_or_default();
-        // The state follows the name. The name is in brackets, and may itself contain brackets.
-        let name_end = status.iter().rposition(|byte| *byte == b')');
-        let state = name_end.and_then(|end| status.get(end + 2));
-        state.is_some_and(|state| !matches!(state, b'Z' | b'X' | b'x'))
-    })
+    let status = fs::read(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name is in brackets, and may itself contain brackets and spaces. The state follows it.
+    let name_end = status.iter().rposition(|byte| *byte == b')');
+    let Some(fields) = name_end.and_then(|end| status.get(end + 2..)) else { return false };
+    let mut fields = fields.split(|byte| *byte == b' ');
+    let has_ended = matches!(fields.next(), Some(b"Z" | b"X" | b"x"));
+    // The state is field 3, and the number of threads is field 20 (proc(5)).
+    !has_ended || fields.nth(16).is_some_and(|threads| threads != b"1")
 }
 
 /// Returns the state of a stream or log that its process did not close. The recorded state still

@@ -55,7 +55,7 @@ impl Encoding {
     fn value(self, field: &[u8], offset: usize, kind: ArgumentKind) -> FieldValue {
         match self {
             Self::Chars(length) => {
-                // A text ends at its first zero byte. Bytes have no such end.
+                // A text ends at its first zero byte. Bytes may contain zeros.
                 let null = field.iter().position(|byte| *byte == 0);
                 let end = null.filter(|_| kind == ArgumentKind::Text).unwrap_or(length);
                 FieldValue::Bytes { offset, length: end }
@@ -111,11 +111,12 @@ pub(super) fn check_encoding(encoding: &str, kind: ArgumentKind) -> Result<(), S
     Err(format!("expected {expected}, found 'as {encoding}'"))
 }
 
-/// Checks the kind of an argument without an encoding. `number` is the number of the argument among
-/// those without an encoding, from 0. Argument number 0 contains the whole data.
+/// Checks the kind of an argument without an encoding. `number` is the number of arguments without
+/// an encoding that precede this argument. The first argument without an encoding contains the
+/// whole data.
 ///
 /// # Errors
-/// Returns a message if argument number 0 has a name but is neither text nor bytes.
+/// Returns a message if `number` is 0, and the argument has a name but is neither text nor bytes.
 pub(super) fn check_unencoded(number: usize, kind: Option<ArgumentKind>) -> Result<(), String> {
     match kind {
         Some(ArgumentKind::Text | ArgumentKind::Bytes | ArgumentKind::Unnamed) => Ok(()),
@@ -146,12 +147,13 @@ pub(super) enum FieldValue {
 }
 
 /// Returns the value of each argument that is a field of the event's data. The value is `None` if
-/// the field is after the end of the data.
+/// the data ends before the field does.
 pub(super) fn values<'d>(
     event: &'d EventType,
     data: &'d [u8],
 ) -> impl Iterator<Item = Option<FieldValue>> + 'd {
-    // Fields are the first arguments. The first argument without an encoding ends them.
+    // Fields come first in the list of arguments. They end at the first argument without an
+    // encoding.
     let fields = event.args.iter().map_while(|argument| {
         Encoding::parse(&argument.encoding).map(|encoding| (encoding, argument.kind))
     });

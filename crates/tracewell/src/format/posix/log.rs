@@ -110,7 +110,7 @@ impl Log {
     }
 }
 
-/// Adds the way in which the traced program ended.
+/// Adds the exit status of the traced program, or the signal that ended it.
 pub(super) fn program_end(body: &[u8], at: u64, trace: &mut Trace) {
     if let Some(end) = ProgramEnd::read(body) {
         program::ended(end, at, trace);

@@ -81,16 +81,16 @@ fn merge(geometry: Geometry, bytes: &[u8], rows: &mut Rows, out: &mut Emitter<'_
         .collect();
     while let Some(Reverse((_, index))) = next.pop() {
         let Some((record, bytes, at)) = sources[index].next() else { continue };
-        // The heap has at most one entry per packet: the timestamp of its next record.
+        if record.head.flags & FLAG_HIDDEN == 0 {
+            types::define_unnamed(out.trace, u32::from(record.head.id));
+            rows.add(&record, bytes, at, out)?;
+        }
+        // The heap has at most one entry per packet: the timestamp of the packet's next record.
         if let Some(stamp) = sources[index].stamp() {
             next.push(Reverse((stamp, index)));
         } else if !sources[index].rest.is_empty() {
             let message = "expected a record that ends within its packet";
             out.damage(message, (None, LossCause::Damaged), sources[index].at)?;
-        }
-        if record.head.flags & FLAG_HIDDEN == 0 {
-            types::define_unnamed(out.trace, u32::from(record.head.id));
-            rows.add(&record, bytes, at, out)?;
         }
     }
     Flow::Continue(())
@@ -101,8 +101,7 @@ fn source(geometry: Geometry, packet: usize, bytes: &[u8]) -> Option<Source<'_>>
     let at = |index: usize| word(bytes, geometry.head(packet) + index);
     let state = at(head::STATE)?;
     let (words, opened) = split(at(head::COMMITTED)?);
-    // The committed length is valid only if it was stored after the packet was opened for the last
-    // time.
+    // The committed length is valid only if it was stored after the packet was last opened.
     let occupied = matches!(state & 3, 1 | 2) && opened == (state >> 2) as u32;
     let words = occupied.then_some(words.min(geometry.packet_words))?;
     let start = geometry.packet(packet).checked_mul(WORD)?;

@@ -45,7 +45,7 @@ pub static FORMAT: Format = Format {
         check_unencoded: fields::check_unencoded,
         ..Rules::WORDS
     },
-    // Without the symbols of the program, the address says little.
+    // Without the symbols of the program, the address is of little use.
     details: &["prog_address"],
     template: Some(include_str!("../../../templates/posix.fmt")),
     snapshot: Some(snapshot::take),

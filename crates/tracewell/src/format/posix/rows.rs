@@ -158,7 +158,8 @@ fn user(record: &LogRecord<'_>, event: &EventType, row: &mut Vec<u8>) {
     put(row, 0b011 | u32::from(cut) << 2, &[data, record.address, 1], record.data);
 }
 
-/// Writes the fields that a user's schema file describes, and the arguments of all user events.
+/// Writes the fields that a user's schema file describes, and then the arguments that every user
+/// event has.
 #[cold]
 fn user_fields(record: &LogRecord<'_>, event: &EventType, row: &mut Vec<u8>) {
     let mut slots = [0; values::MAX_SLOTS];

@@ -18,8 +18,8 @@ use tracewell_wire::posix::object::{Geometry, ObjectHeader, at, head};
 
 use crate::format::copies::Room;
 
-/// Returns the bytes of the stream in a file, or of the stream to which the file refers; `None` if
-/// there is neither.
+/// Returns the bytes of the stream that a file contains or to which it refers. Returns `None` for
+/// any other file.
 ///
 /// # Errors
 /// Returns an error if reading fails, or if a reference does not name a stream. Returns

@@ -7,7 +7,7 @@ use super::plan::Step;
 use super::state::{BATCH, Pending, State};
 use crate::model::{Emitter, Flow, LossCause, Records, Severity, Span};
 
-/// Maximum length of a chunk in bytes, because positions in a batch have 32 bits.
+/// Maximum length of a chunk in bytes. It is limited because positions in a batch have 32 bits.
 pub(super) const MAX_LEN: usize = 1 << 24;
 
 /// Up to [`MAX_LEN`] bytes of the stream.

@@ -1,7 +1,7 @@
 //! Plans for reading the frames of each id on the fast path, computed when the settings are known.
 //!
-//! An id has no fast plan if its arguments are not numbers at fixed positions. Ids have fast plans
-//! only if the header consists of a one-byte id, a sequence number and a timestamp.
+//! An id has a fast plan only if its arguments are numbers at fixed positions, and if the header
+//! consists of a one-byte id, a sequence number and a timestamp.
 
 use tracewell_wire::rkh::Settings;
 
@@ -87,11 +87,11 @@ const fn may_configure(first: u8) -> bool {
 }
 
 impl FastPlan {
-    /// Returns `None` for symbols, and for records whose arguments have no fixed positions.
+    /// Returns `None` for records whose arguments have no fixed positions. These include all
+    /// symbols, because a symbol contains a text.
     fn new(plan: &Plan, settings: &Settings) -> Option<Self> {
         let Shape::Fixed { bytes, count, slots } = &plan.shape else { return None };
         let (effect, object) = match plan.step {
-            _ if plan.symbol.is_some() => return None,
             Step::Elsewhere => (Effect::None, 0),
             Step::Of(object) => (Effect::Belongs, object),
             Step::Ends(object) => (Effect::Ends, object),

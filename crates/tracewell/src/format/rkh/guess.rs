@@ -212,8 +212,9 @@ impl Candidate {
     }
 }
 
-/// The interpretation of a kind of frame: the sizes of id and header, true if there are sequence
-/// numbers, the event's name within its group, and the sizes of the event's arguments.
+/// The interpretation of a kind of frame. It consists of the sizes of id and header in one number,
+/// a flag for sequence numbers, the event's name within its group, and the sizes of the event's
+/// arguments.
 type Reading = (usize, bool, Option<String>, Vec<Option<u8>>);
 
 /// The arguments of each event of a dialect.
@@ -236,7 +237,8 @@ fn fields(dialect: Dialect) -> &'static Fields {
     FIELDS[dialect as usize].get_or_init(make)
 }
 
-/// Returns the best sizes for each form of header.
+/// Returns a candidate for each form of header that can explain the sample. The candidate has the
+/// best sizes for this form.
 fn candidates(sample: &Sample, dialect: Dialect, default: Settings) -> Vec<Candidate> {
     let fields = fields(dialect);
     // The width of ids became a setting in version 2.4.5.
@@ -323,9 +325,10 @@ fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usi
     }
 }
 
-/// Returns all settings that differ from the given ones in one size or one switch. A few differ
-/// both in the size of a count and in whether there is a low-water mark, because one 4-byte count
-/// is as long as two 2-byte counts.
+/// Returns variants of the given settings, each with another size or another value of a switch.
+/// Some variants change two settings: the sizes of both kinds of pointers, or the size of a count
+/// and the switch for a low-water mark. One change may not be enough there, because one 4-byte
+/// count is as long as two 2-byte counts.
 fn neighbours(from: &Settings) -> Vec<Settings> {
     let sizes: [fn(&mut Settings, u8); 6] = [
         |s, size| s.signal = size,

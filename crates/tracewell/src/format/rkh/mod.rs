@@ -111,11 +111,12 @@ fn recognise(start: &[u8]) -> Option<Confidence> {
         let Unstuffed::Frame(length) = unstuff(stuffed, &mut scratch) else { continue };
         let frame = scratch.get(..length).unwrap_or_default();
         if Configuration::recognise(frame).is_some() {
-            // Before a configuration in the middle, there may be anything.
+            // A configuration record in the middle is less certain, because any bytes may precede
+            // it.
             let first = index == 0 && starts_here;
             return Some(if first { Confidence::Certain } else { Confidence::Possible });
         }
-        // In frames of one or two bytes, a correct checksum is often chance.
+        // In frames of one or two bytes, a correct checksum is often due to chance.
         good += usize::from(length > 2 && checksum::holds(frame));
     }
     // Some frames may be damaged or cut, so three of four are enough.

@@ -130,8 +130,8 @@ fn fixed(types: &[Option<FieldType>], settings: &Settings) -> Option<Shape> {
     fits.then_some(Shape::Fixed { bytes, count: types.len(), slots })
 }
 
-/// Returns the effect of an event. The schema's entries for the context and the meaning of the
-/// event define the effect.
+/// Returns the effect of an event, which follows from the event's context and meaning in the
+/// schema.
 fn step(event: &EventType) -> Step {
     let context = event.details.context.and_then(|index| u8::try_from(index).ok());
     match (context, event.means.map(|means| means.meaning)) {

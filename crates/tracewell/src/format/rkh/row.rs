@@ -5,8 +5,9 @@ use tracewell_wire::rkh::{FieldType, Item, Items, Settings};
 use super::plan::{FIXED_BYTES, FIXED_SLOTS, Plan, Shape, Slot, number};
 use crate::model::values::{self, HEAD, ListItem};
 
-/// Number of bytes that must exist after the arguments, because a load may include them. They have
-/// no meaning. This is enough for a load of four bytes at any position of an argument.
+/// Number of bytes that must exist after the arguments, because a load may include them. Their
+/// values do not matter. This number is enough to load four bytes from any position in the
+/// arguments.
 pub(super) const SLACK: usize = FIXED_BYTES + 4;
 
 /// Maximum number of words in a row with fixed positions.
@@ -80,11 +81,6 @@ impl Rows {
         word.map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Adds a row without arguments.
-    pub(super) fn add_empty(&mut self) {
-        self.push(values::head(0, 0).to_le_bytes());
-    }
-
     /// Removes the rows that begin at byte `end` or after it.
     pub(super) fn truncate(&mut self, end: usize) {
         self.end = end / 8;
@@ -126,8 +122,8 @@ impl Rows {
         }
     }
 
-    /// Adds the row of a record whose arguments follow each other. This is rare, so the function is
-    /// not inlined.
+    /// Adds the row of a record in which each argument begins where the previous one ends. This is
+    /// rare, so the function is not inlined.
     #[inline(never)]
     fn sequence(
         &mut self,

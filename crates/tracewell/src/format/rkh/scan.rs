@@ -32,8 +32,8 @@ pub(super) struct Scan<'a, S> {
     /// For each byte of the section, the sum of all bytes up to and including it.
     sums: [[u8; BLOCK]; BLOCKS],
     escapes: [u64; BLOCKS],
-    /// Position of the first escape at or after the cursor. If there is no escape, the end of the
-    /// section.
+    /// Position of the first escape at or after the cursor, or the end of the section if there is
+    /// no such escape.
     escape: usize,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Cursor {
     start: usize,
     /// Sum of all bytes before `start`.
     sum: u8,
-    /// Number of flags of the section whose frames have been returned.
+    /// Number of frames of the section that have been returned.
     next: usize,
 }
 
@@ -160,8 +160,7 @@ impl<'a, S: Simd> Scan<'a, S> {
         }
         (self.range, self.total) = ((first, first + length), total);
         self.count = count;
-        // Keep the next escape if it lies before this section, because it is still after the
-        // cursor.
+        // An escape before this section has not been passed yet, so keep it.
         if self.escape >= first {
             self.find_escape(start);
         }

@@ -89,8 +89,8 @@ impl Chunk<'_, '_> {
         let code = ids::code(header.id, settings.id, self.state.dialect.has_groups());
         if let Some(number) = header.number {
             let order = self.state.timeline.order(number, header.stamp);
-            // A loss must be delivered before the event that follows it, so the arguments are
-            // checked before the loss is reported.
+            // Report a loss before the event that follows it is added, but only if the arguments
+            // show that the frame is an event.
             if order != Order::Next && self.state.check(code, arguments).is_ok() {
                 self.out_of_order(order, frame.cut)?;
             }
@@ -149,8 +149,8 @@ impl Chunk<'_, '_> {
             return self.fault(fault, cut);
         }
         let id = header.shown_id(state.base, code);
+        // Without a row, the payload is empty, so the event has no arguments.
         let row = state.pending.rows.end();
-        state.pending.rows.add_empty();
         let message = match fault {
             Fault::BadArguments => {
                 state.counts.bad_args += 1;

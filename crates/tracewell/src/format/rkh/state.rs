@@ -158,8 +158,8 @@ impl State {
         let clock = Clock::new(self.options.rate, self.timeline.counter());
         let payload = PayloadLayout::Values { digits: 8 };
         let mut trace = Trace::new(FORMAT.name, self.first_schema.clone(), payload, clock);
-        // Before version 2.4.3, active objects and state machines have no symbol records of their
-        // own, only those of objects.
+        // Before version 2.4.3, there are no symbol records for active objects and state machines,
+        // only for objects.
         trace.objects.share_names_among_kinds();
         trace
     }

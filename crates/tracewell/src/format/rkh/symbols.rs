@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use tracewell_wire::rkh::{Dialect, Symbol};
+use tracewell_wire::rkh::{Dialect, Field, FieldType, Symbol};
 
 use crate::model::schema::{EventType, Schema};
 use crate::model::{
@@ -38,11 +38,15 @@ pub(super) struct SymbolPlan {
 }
 
 impl SymbolPlan {
-    /// Returns the plan of a symbol record. The name of the event ends with the symbol of the
-    /// object type, such as `EPOOL`.
+    /// Returns the plan of a symbol record, which has a text `nm`. The name of the event ends with
+    /// the symbol of the object type, such as `EPOOL`.
     pub(super) fn of(schema: &Schema, event: &EventType, dialect: Dialect) -> Option<Self> {
-        let position = |name: &str| event.args.iter().position(|argument| argument.name == name);
-        let name = position("nm")?;
+        let name = event.args.iter().position(|argument| argument.name == "nm")?;
+        let field: Field = event.args.get(name)?.encoding.parse().ok()?;
+        // A schema of a user can have a number with this name, which names nothing.
+        if field.field_type != FieldType::Text {
+            return None;
+        }
         let key = name.checked_sub(1)?;
         let symbol = event.name.rsplit('_').next()?;
         let (kind, keys) = match symbol {
@@ -287,4 +291,38 @@ fn key_text(payload: PayloadLayout, key: u64) -> String {
 fn label(recorded: &[u8]) -> String {
     let spoken = Symbol { owner: None, key: 0, name: recorded }.spoken();
     shown(spoken).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use tracewell_wire::rkh::Settings;
+
+    use super::*;
+    use crate::format::rkh::FORMAT;
+    use crate::format::rkh::plan::Plans;
+    use crate::model::schema::Extension;
+
+    #[test]
+    fn only_a_text_is_a_name() {
+        let text = r#"
+            format = "rkh"
+            [[event]]
+            id = 192
+            name = "APP_NUMBER_OBJ"
+            label = "number"
+            family = "app"
+            args = ["obj: address as ptr", "nm as u32"]
+            [[event]]
+            id = 193
+            name = "APP_TEXT_OBJ"
+            label = "text"
+            family = "app"
+            args = ["obj: address as ptr", "nm: text as strz"]
+        "#;
+        let file = Arc::new(Extension::parse(text, "app.toml").unwrap());
+        let schema = FORMAT.extended((FORMAT.schema)(), &[file]).unwrap();
+        let plans = Plans::new(&schema, 0, Dialect::V3_4, &Settings::default());
+        let is_symbol = [192, 193, 0xA6].map(|code| plans.get(code).unwrap().symbol.is_some());
+        assert_eq!(is_symbol, [false, true, true]);
+    }
 }

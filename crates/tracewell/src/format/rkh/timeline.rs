@@ -4,8 +4,8 @@
 //! may begin with any number. A restarted target sends its configuration record and counts from 0,
 //! which is not a loss.
 //!
-//! Only events set the previous number and the previous timestamp. A frame with a valid checksum
-//! that is not an event may consist of parts of two frames. If such a frame has the expected
+//! Only events set the previous number and the previous timestamp. If a frame has a valid checksum
+//! but is not an event, it may consist of parts of two frames. If such a frame has the expected
 //! number, it counts as one frame. The number of the next event then shows whether this was right.
 
 use tracewell_wire::rkh::Settings;
@@ -27,7 +27,8 @@ pub(super) enum Order {
 #[derive(Debug)]
 pub(super) struct Timeline {
     last_number: Option<u8>,
-    /// Number of frames after the previous event that are not events but continue its numbers.
+    /// Number of frames that are not events but have the expected numbers, counted since the
+    /// previous event.
     skipped: u8,
     pub(super) first_number: Option<u8>,
     /// True if a configuration record has followed the latest numbered frame.
@@ -75,8 +76,8 @@ impl Timeline {
         }
     }
 
-    /// Compares the number of an event with the previous number. If 0 follows 255, the target
-    /// restarted only if the timestamp decreased.
+    /// Compares the number of an event with the previous number. A 0 after 255 means a restart only
+    /// if the timestamp decreased.
     #[inline]
     pub(super) fn order(&self, number: u8, stamp: Option<u32>) -> Order {
         let Some(last) = self.last_number else { return Order::Next };
@@ -87,7 +88,8 @@ impl Timeline {
             return Order::Restarted;
         }
         match missing.checked_sub(self.skipped) {
-            // The target may not have sent the skipped frames: damage can look like a frame.
+            // Perhaps the target never sent the skipped frames, because damage can look like a
+            // frame.
             _ if missing == 0 => Order::Next,
             Some(0) => Order::Next,
             Some(rest) => Order::Gap(rest),

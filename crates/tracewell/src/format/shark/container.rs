@@ -34,8 +34,8 @@ pub(super) struct Area {
     pub(super) bytes: Range<usize>,
     /// True if the area continues the previous one, as consecutive packets of one chunk do.
     pub(super) continues: bool,
-    /// True if this is the emergency area of a chunk whose normal area is the previous area. If the
-    /// normal area is a ring, the emergency area contains older records.
+    /// True if this is the emergency area of a chunk. The previous area is then the normal area of
+    /// the same chunk. If the normal area is a ring, the emergency area contains older records.
     pub(super) emergency: bool,
     /// The records that are missing before this area.
     pub(super) missing: Option<Missing>,
@@ -231,8 +231,8 @@ fn chunks(input: &[u8], part: Range<usize>, areas: &mut Areas, diagnostics: &mut
         let area = usize::try_from(header.area()).unwrap_or(usize::MAX);
         // Recorders write whole slots, counted from the start of the normal area. A remainder that
         // is shorter than a slot contains no record. It exists if the sizes in the header are not
-        // multiples of a slot, or if the area is truncated. The code below reports a truncated
-        // area.
+        // multiples of a slot's size, or if the area is truncated. The code below reports a
+        // truncated area.
         let held = area.min(here);
         let readable = held - held % Record::SIZE;
         if header.is_compressed() {
@@ -262,7 +262,7 @@ struct Capture {
 
 #[derive(Debug)]
 struct Packet {
-    /// How often the sender had restarted before this packet, and the packet's sequence number.
+    /// Number of restarts of the sender before this packet, and the packet's sequence number.
     place: (u32, u32),
     bytes: Range<usize>,
 }

@@ -256,8 +256,8 @@ impl Delivery<'_, '_> {
     }
 }
 
-/// Returns the number of records from the start of a list that fit into one batch, and the lowest
-/// offset among them. Positions within a batch have 32 bits.
+/// Finds the records at the start of a list that fit together into one batch. Returns the lowest
+/// offset of these records, and their number. Positions within a batch have 32 bits.
 fn reach(places: &[usize], first: usize) -> (usize, usize) {
     let (mut low, mut high) = (first, first);
     let mut within = 0;

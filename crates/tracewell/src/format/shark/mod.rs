@@ -49,7 +49,7 @@ pub static FORMAT: Format = Format {
     ..Format::new("shark", recognise, decoder::new)
 };
 
-/// Counts of records that are shown in reports about scheduling.
+/// Numbers of records with special properties, for reports about scheduling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordCounts {
     /// Number of records that the kernel's fast path wrote. They have no second parameter.

@@ -36,7 +36,7 @@ impl<'a> Merge<'a> {
         let heads = runs.iter().enumerate();
         let heads = heads.map(|(index, run)| Reverse((tsc(input, run.start), run.start, index)));
         let gap = |(index, (at, _)): (usize, &(usize, Missing))| {
-            // A gap has no timestamp. It gets that of the last record before it.
+            // A gap has no timestamp, so it gets that of the last record before the gap.
             let before = runs.partition_point(|run| run.end <= *at).checked_sub(1);
             let stamp = before.and_then(|run| runs.get(run)).map_or(0, |run| run.last);
             Reverse((stamp, *at, runs.len() + index))

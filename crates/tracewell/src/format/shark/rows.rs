@@ -18,7 +18,7 @@ pub(super) type Slot = [u8; Record::SIZE];
 /// The state that is kept from one record to the next.
 #[derive(Debug)]
 pub(super) struct State {
-    /// Timestamp of the first record. Ticks count from it.
+    /// Timestamp of the first record, from which ticks count.
     first: u64,
     running: Running<MaybeContext>,
     tasks: Tasks,
@@ -27,8 +27,8 @@ pub(super) struct State {
     interrupt: MaybeContext,
     unknown: MaybeContext,
     manual: u64,
-    /// Maximum number of rows of the next batch. After a short batch it is small, because otherwise
-    /// each of many short batches would prepare as many rows as a long one.
+    /// Maximum number of rows of the next batch. It is small after a short batch. Otherwise, each
+    /// of many short batches would prepare as many rows as a long one.
     reach: usize,
 }
 
@@ -48,7 +48,7 @@ impl State {
         self.running = Running::default();
     }
 
-    /// Returns the names of tasks from the user.
+    /// Returns the names that the user gave to tasks.
     pub(super) fn names(&self) -> &Names {
         self.tasks.names()
     }
@@ -136,8 +136,8 @@ impl State {
             Effect::Exit => running.exit(None),
             Effect::ExitTo => running.exit(self.first_task(slot, trace, true)),
             Effect::Schedule => {
-                // Look up both tasks even if the first is unknown, because each record makes its
-                // tasks known.
+                // Look up both tasks even if the first one is unknown, because a lookup adds a new
+                // task to the trace.
                 let runs = self.first_task(slot, trace, true);
                 self.second_task(slot, trace);
                 if let Some(runs) = runs {

@@ -39,8 +39,8 @@ struct Task {
 #[derive(Debug)]
 pub(super) struct Tasks {
     by_number: HashMap<u16, Task, RandomState>,
-    /// For each task number that was used: the context of its task. The kernel and the other
-    /// numbers have no context here.
+    /// For each context number: the context of its task, if the task was used. The kernel and the
+    /// other numbers have no context here.
     used: Box<[MaybeContext; NUMBERS]>,
     names: Names,
 }
@@ -150,7 +150,7 @@ impl Tasks {
         context
     }
 
-    /// Lets [`Tasks::used`] return the task to which a number refers now.
+    /// Updates the context that [`Tasks::used`] returns for a number.
     fn remember(&mut self, number: u16, task: Task) {
         let used = task.used && number != ids::context::KERNEL;
         self.used[usize::from(number)] = used.then_some(task.context).into();

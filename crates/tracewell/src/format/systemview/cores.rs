@@ -35,7 +35,8 @@ impl Core {
         self.interrupts.enter(interrupt);
     }
 
-    /// Returns the context that recorded an event, and ends the interrupt if the event is its end.
+    /// Returns the context that recorded an event. If the event is the end of an interrupt, also
+    /// ends this interrupt.
     #[inline(always)]
     pub(super) fn context(&mut self, id: u32, trace: &mut Trace) -> ContextId {
         let ends = matches!(id, ids::ISR_EXIT | ids::ISR_TO_SCHEDULER);

@@ -133,7 +133,8 @@ impl SystemViewDecoder {
     ) -> Flow<Progress> {
         let source = Source { bytes: input.bytes, offset: input.offset, last: input.last };
         loop {
-            // This loop decodes the most frequent packets, if the plan is for this form of stream.
+            // Decode the most frequent packets in a loop, if the trace extracts arguments from this
+            // form of packets.
             if self.form == lane.stream.form {
                 self.events.add_short(lane, source, out)?;
             }

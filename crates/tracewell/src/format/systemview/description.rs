@@ -50,7 +50,7 @@ pub fn is_description(text: &str) -> bool {
 /// ```
 ///
 /// # Errors
-/// Returns a message about the first line that has none of these forms.
+/// Returns a message about the first line that has none of the forms in the table of this module.
 pub fn to_schema(text: &str, path: &str) -> Result<String, String> {
     let mut out = "format = \"systemview\"\n".to_owned();
     let mut types: Vec<(String, Vec<(u32, String)>)> = Vec::new();
@@ -111,7 +111,8 @@ pub fn to_schema(text: &str, path: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Returns the kind of an argument, for the text after the argument's name.
+/// Returns the kind of an argument with this conversion, in the form in which it follows the
+/// argument's name.
 fn kind(conversion: &str, types: &[(String, Vec<(u32, String)>)]) -> String {
     let kind = match conversion {
         "d" | "i" => "signed",

@@ -2,8 +2,8 @@
 //! the greeting of a target.
 //!
 //! Head lines begin with `;`. The head ends at the first line that does not begin with `;`. Only
-//! `ESP_Extension`
-//! and `Offset CoreN BYTES` change how the decoder reads the stream. All other lines are texts.
+//! `ESP_Extension` and `Offset CoreN BYTES` change how the decoder reads the stream. All other
+//! lines are texts.
 
 use tracewell_wire::systemview::{SERIAL_GREETING, TCP_GREETING};
 

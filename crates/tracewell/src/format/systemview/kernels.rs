@@ -48,7 +48,7 @@ impl Kernel {
     const ESP_IDF: Self = Self(1);
     const ZEPHYR: Self = Self(2);
 
-    /// Returns the operating system with this name as a value of the option.
+    /// Returns the operating system that has this name in the option `kernel`.
     pub(super) fn named(name: &str) -> Option<Self> {
         ENTRIES.iter().position(|entry| entry.name == name).map(Self)
     }

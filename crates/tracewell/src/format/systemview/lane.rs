@@ -1,4 +1,4 @@
-//! The time of a stream, which is the sum of the differences in its packets.
+//! The time of a stream, which is the sum of the time differences in its packets.
 
 use tracewell_wire::systemview::Packet;
 

@@ -108,7 +108,7 @@ fn recognise(start: &[u8]) -> Option<Confidence> {
     (start.starts_with(b";") && head::is_head(start)).then_some(Confidence::Possible)
 }
 
-/// Returns true if the packets at the beginning of a recording follow a sync.
+/// Returns true if the bytes are a sync followed by the first packets of a recording.
 fn is_recording(bytes: &[u8]) -> bool {
     let form = Form::default();
     // A recorder first sends a sync, TRACE_START and INIT. INIT must contain plausible numbers.

@@ -58,7 +58,8 @@ fn parse(text: &str) -> (Conversion, Option<char>, usize) {
     let mut digits = false;
     for (at, character) in text.char_indices() {
         match character {
-            // Flags precede all digits. Later, these characters are the kind.
+            // Flags precede all digits. After the first digit, these characters are the
+            // conversion's kind.
             '-' if !digits => conversion.left = true,
             '+' if !digits => conversion.plus = true,
             '#' if !digits => conversion.alternative = true,

@@ -25,7 +25,7 @@ const PLAUSIBLE_PAYLOAD: usize = 512;
 /// number of bytes. Recorders limit texts to 128 bytes by default.
 const LAST_PACKET: usize = 1 << 10;
 
-/// Maximum number of ticks between two packets whose times are plausible, if the rate is unknown.
+/// Maximum plausible number of ticks between two packets, if the rate is unknown.
 const PLAUSIBLE_DELTA: u32 = 1 << 30;
 
 /// The reason why bytes are not packets.
@@ -147,8 +147,8 @@ impl Stream {
         source.bytes.get(usize::try_from(self.at.checked_sub(source.offset)?).ok()?..)
     }
 
-    /// Skips this number of bytes: packets that the caller has read. The last of them does not end
-    /// with a zero byte.
+    /// Skips the packets that the caller has read. They occupy this number of bytes, and the last
+    /// packet does not end with a zero byte.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.at += bytes as u64;
         self.zeros = if bytes > 0 { 0 } else { self.zeros };
@@ -162,7 +162,7 @@ impl Stream {
         if !self.order_known && begins_long_text(rest, self.form) {
             match self.infer_order(rest, last) {
                 Some(order) => (self.form.texts, self.order_known) = (order, true),
-                // One more byte may decide, so ask for it.
+                // One more byte may be enough to determine the order, so request it.
                 None if !last => return Some(Part::More(rest.len() + 1)),
                 None => {}
             }
@@ -202,7 +202,7 @@ impl Stream {
         let run = rest.iter().take_while(|byte| **byte == 0).count();
         let before = self.zeros.min(SYNC);
         if run == rest.len() && !last {
-            // The last ten zeros may be a sync. The zeros before these ten are unused memory.
+            // The last zeros may belong to a sync. Earlier zeros are unused memory.
             let unused = run.saturating_sub(2 * SYNC);
             self.at += unused as u64;
             return Some(Part::More(run - unused + 1));
@@ -314,7 +314,8 @@ impl Stream {
 /// Returns the ends of all runs of at least ten zero bytes. If a run reaches the end of the bytes,
 /// its end is unknown.
 fn syncs(bytes: &[u8]) -> impl Iterator<Item = usize> {
-    // If any of ten adjacent bytes is not zero, the ten bytes are not a whole run.
+    // At first, examine only every tenth byte, because every run of ten zeros contains one of these
+    // bytes.
     let mut at = SYNC - 1;
     std::iter::from_fn(move || {
         loop {
@@ -324,7 +325,8 @@ fn syncs(bytes: &[u8]) -> impl Iterator<Item = usize> {
             let (before, after) = bytes.split_at_checked(at)?;
             let zeros = before.iter().rev().take_while(|byte| **byte == 0).count();
             let end = at + after.iter().position(|byte| *byte != 0)?;
-            // The next run of ten zeros is after `end`, so it contains this position.
+            // The byte at `end` is not zero, so the next run of ten zeros cannot end before this
+            // position.
             let start = at - zeros;
             at = end + SYNC;
             if end - start >= SYNC {
@@ -342,7 +344,7 @@ pub(super) fn find_sync(bytes: &[u8]) -> Option<usize> {
     syncs(bytes).find(is_start).map(|end| end - SYNC)
 }
 
-/// Returns true if the packet at the start of `rest` contains a text whose length takes 3 bytes.
+/// Returns true if the packet at the start of `rest` contains a text whose length occupies 3 bytes.
 #[inline]
 fn begins_long_text(rest: &[u8], form: Form) -> bool {
     let mask = if form.core_in_id { 0x3F } else { 0x7F };
@@ -358,7 +360,7 @@ fn begins_long_text(rest: &[u8], form: Form) -> bool {
     ) && is_long(rest, id)
 }
 
-/// Returns true if the packet at the start of `rest` contains a text whose length takes 3 bytes.
+/// Like [`begins_long_text`], for a packet whose event `id` can contain a text.
 #[cold]
 fn is_long(rest: &[u8], id: u32) -> bool {
     use tracewell_wire::systemview::number;

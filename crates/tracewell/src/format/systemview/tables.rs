@@ -50,7 +50,8 @@ pub(super) enum Field {
 /// The arguments of an event, according to its description.
 pub(super) type Plan = Box<[Field]>;
 
-/// The plans of ids below this number are in a vector. All ids that recorders define are below it.
+/// Plans of ids below this number are in a vector. All ids that recorders define are below this
+/// number.
 const DENSE_IDS: u32 = ids::FIRST_UNDEFINED;
 
 /// The plans of the events that have occurred.
@@ -123,7 +124,7 @@ impl Tables {
         }
     }
 
-    /// From now on, uses the events of an operating system.
+    /// Switches the schema to the events of an operating system.
     pub(super) fn use_kernel(&mut self, trace: &mut Trace, kernel: Kernel, names: &Names) {
         self.kernel = Some(kernel);
         let schema = FORMAT.extended(kernel.schema(), &self.files);
@@ -206,7 +207,7 @@ fn name_calls_of(trace: &mut Trace, events: &[u32]) {
     }
 }
 
-/// Returns the table of the first argument of an event.
+/// Returns the table of names for the first argument of an event that has such a table.
 fn table(schema: &Schema, event: u32) -> Option<TableId> {
     schema.event(event).args.iter().find_map(|argument| match argument.kind {
         ArgumentKind::Enum(table) => Some(table),

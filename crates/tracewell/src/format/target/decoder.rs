@@ -1,6 +1,6 @@
 //! Finds packets in arbitrary bytes. The input is a dump of a target's memory that contains a ring,
 //! or the bytes received on a line. The bytes of a line may begin within a packet, contain foreign
-//! bytes, and lack some bytes.
+//! bytes, or have gaps.
 
 use std::sync::Arc;
 
@@ -238,8 +238,8 @@ impl TargetDecoder {
         Flow::Continue(Progress::Done)
     }
 
-    /// Handles bytes that are not a packet. Reports adjacent ones once. `is_cut` is true if the
-    /// bytes are the beginning of a packet at the end of the input.
+    /// Handles bytes that are not a packet. Reports adjacent bytes only once. `is_cut` is true if
+    /// the bytes are the beginning of a packet at the end of the input.
     fn noise(&mut self, offset: u64, bytes: usize, is_cut: bool, out: &mut Emitter<'_>) {
         self.skipped += bytes as u64;
         if std::mem::replace(&mut self.in_noise, true) {
@@ -306,8 +306,9 @@ impl TargetDecoder {
         self.lanes.finish(&mut self.kernel, out)?;
         if others > 0 {
             let message = format!("{others} slots contain no packet with a valid checksum");
-            // The number of lost events follows from the numbers of later packets. No packet
-            // follows the newest ones, so the total is unknown.
+            // The numbers of later packets show how many events a damaged packet contained. The
+            // newest packets may be damaged too, and no packet follows them, so the total is
+            // unknown.
             return out.damage(message, (None, LossCause::Damaged), start);
         }
         Flow::Continue(())

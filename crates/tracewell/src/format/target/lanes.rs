@@ -16,7 +16,7 @@ use crate::format::kernel::Kernel;
 use crate::format::order::Order;
 use crate::model::{Emitter, Flow, LossCause, Severity};
 
-/// Number of bytes of held packets. From this number on, the decoder does not wait for silent
+/// If held packets have at least this total number of bytes, the decoder does not wait for silent
 /// cores.
 const MAX_HELD: usize = 1 << 16;
 
@@ -80,7 +80,7 @@ pub(super) struct Lanes {
     session: u8,
     /// Number of ticks to add to recorded times after the latest restart.
     base: u64,
-    /// The largest time so far, plus the ticks in `base`.
+    /// The largest time so far, including the ticks that are added after restarts.
     latest: u64,
     /// Offset and cause of the first damage that has not been reported as a loss yet.
     damage: Option<(u64, LossCause)>,
@@ -241,7 +241,7 @@ impl Lanes {
             kernel.restart();
         }
         let rest = held.payload.get(lane.at..).unwrap_or_default();
-        // An event has no length, so a damaged one ends the packet.
+        // Events have no length field, so the events after a damaged one cannot be found.
         let Some(Ok(event)) = events(rest).next() else {
             self.held = self.held.saturating_sub(HEADER + held.payload.len());
             lane.held.pop_front();

@@ -36,9 +36,9 @@ impl<'a> Ring<'a> {
         table.chunks_exact(ENTRY).filter_map(Definition::read)
     }
 
-    /// Returns the valid packets with their offsets in the ring: by session, then by core, then by
-    /// age. The second result is the number of slots without a valid packet, except for slots that
-    /// contain only zeros.
+    /// Returns the valid packets with their offsets in the ring, sorted by session, then by core,
+    /// then by age. Also returns the number of used slots without a valid packet. A slot that
+    /// contains only zeros counts as unused.
     pub(super) fn packets(&self) -> (Vec<(usize, Packet<'a>)>, u64) {
         let slots = self.bytes.get(self.control.slots_at(0)..).unwrap_or_default();
         let (mut packets, mut others) = (Vec::new(), 0);

@@ -31,7 +31,7 @@ pub(super) fn add(
         out.flush()?;
     }
     let [first, second] = event.arguments;
-    // Small negative values have short codes in the stream. Here they get their sign back.
+    // The stream encodes signed values so that small negative values are short. Decode the sign.
     let second = match event.id {
         ids::VALUE => number::signed(second).cast_unsigned(),
         _ => second,

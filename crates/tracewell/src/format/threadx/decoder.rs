@@ -35,7 +35,7 @@ struct ThreadxDecoder {
     run: Option<Run>,
     /// Number of threads that may decode events.
     threads: Threads,
-    /// Number of events that the sink wants, if it does not want all.
+    /// Number of events that the sink wants; `None` if it wants all.
     only_first: Option<usize>,
     /// Offset and number of the bytes after the last dump, if they do not belong to another dump.
     trailing: Option<(u64, u64)>,

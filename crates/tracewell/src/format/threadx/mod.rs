@@ -11,7 +11,7 @@
 //! | `run` | takes the steps above for each dump of a run |
 //! | `seam` | finds the new and the missing events between two dumps of a run |
 //! | `sections` | decodes slots on several threads |
-//! | `parts` | passes over slots on several threads |
+//! | `parts` | divides slots among several threads |
 //! | `decoder` | finds the dumps in the input; handles options |
 //! | `custom_events` | reads names of user events from a `.trxc` file |
 

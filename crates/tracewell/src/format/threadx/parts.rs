@@ -1,4 +1,4 @@
-//! Passes over the slots of a dump on several threads.
+//! Divides the slots of a dump among several threads.
 
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -7,9 +7,9 @@ use std::thread::{self, Builder};
 
 use crate::text::thread_count;
 
-/// The number of threads that may decode events. The system is asked for the number of processors
-/// only if a dump is long enough for several threads, because this takes as long as decoding a
-/// small dump.
+/// The number of threads that may decode events. Asking the system for the number of processors
+/// takes as long as decoding a small dump, so the decoder does this only if a dump is long enough
+/// for several threads.
 #[derive(Clone, Debug)]
 pub(super) struct Threads {
     chosen: usize,
@@ -30,7 +30,7 @@ impl Threads {
 /// Cuts a range into one part per thread and calls `work` for each part. The lengths of the parts
 /// are multiples of `unit`, except the length of the last part. Returns the results in order.
 ///
-/// If the system cannot create enough threads, the caller's thread does their work.
+/// If the system cannot create a thread, the caller's thread does the work of that thread.
 pub(super) fn on_threads<T: Send>(
     range: Range<usize>,
     unit: usize,

@@ -1,8 +1,8 @@
 //! Reads objects, threads and their names from the registry.
 //!
-//! The slot of a deleted object keeps its data, so that the object's events can still be named. So
-//! this module reads every slot that was ever used. The creations and deletions in the trace
-//! determine to which object an address refers at a given time ([`Lifetimes`]).
+//! The slot of a deleted object keeps the object's name, and the object's events still need this
+//! name. So this module reads every slot that was ever used. The creations and deletions in the
+//! trace determine to which object an address refers at a given time ([`Lifetimes`]).
 
 use std::collections::{HashMap, VecDeque};
 

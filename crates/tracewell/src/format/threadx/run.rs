@@ -26,7 +26,7 @@ use crate::model::{
 pub(super) struct Run {
     clock_options: ClockOptions,
     oldest: Option<usize>,
-    /// Number of events that the sink wants, if it does not want all.
+    /// Number of events that the sink wants; `None` if it wants all.
     only_first: Option<usize>,
     registry: Registry,
     last: Option<Dump>,
@@ -293,8 +293,8 @@ impl Delivery<'_, '_> {
         next.filter(|next| *next > slot).unwrap_or(usize::MAX)
     }
 
-    /// Delivers slots in slices, if the sink accepts slices and all slots are suitable. Otherwise
-    /// returns `None`. Returns the end of the range.
+    /// If the sink accepts slices and all slots are suitable, delivers the slots in slices and
+    /// returns the end of the range. Otherwise returns `None`.
     fn section(&mut self, range: Range<usize>) -> Flow<Option<usize>> {
         // Slots before `in_batches` are not suitable for slices. Do not check them again.
         let suitable = !self.holes && range.len() >= MIN_SECTION && range.start >= self.in_batches;
@@ -366,7 +366,7 @@ fn count_dumps(trace: &mut Trace, dumps: u64) {
     }
 }
 
-/// Decodes the second word of slots of one layout.
+/// Decodes the second word of a slot. The type's parameters are the layout.
 #[derive(Debug)]
 struct PriorityWords<const N: usize, const BIG: bool>;
 
@@ -386,7 +386,7 @@ impl<const N: usize, const BIG: bool> RecordedDetails for PriorityWords<N, BIG> 
     }
 }
 
-/// Returns the decoder of the second words of slots with this layout.
+/// Returns the decoder for the second word of a slot in this layout.
 fn priority_words(layout: Layout) -> Box<dyn RecordedDetails> {
     match (layout.width, layout.order) {
         (Width::Bits32, ByteOrder::Little) => Box::new(PriorityWords::<32, false>),

@@ -2,11 +2,11 @@
 //! how many events are missing between the two dumps.
 //!
 //! Two dumps of one ring overlap if fewer events were recorded between them than the ring has
-//! slots. If a slot has the same content in both dumps, its event is delivered only once.
-//! If the target overwrote all slots between the dumps, the difference of the two pointers equals
-//! the number of missing events modulo the number of slots. The difference is the exact number if
-//! the target, at the event rate of the dumps, could not fill the whole ring once more in the time
-//! between the dumps.
+//! slots. If a slot has the same content in both dumps, its event is delivered only once. If the
+//! target overwrote all slots between the dumps, the difference of the two pointers equals the
+//! number of missing events modulo the number of slots. The difference is the exact number if the
+//! time between the dumps was too short to fill the whole ring once more at the event rate of the
+//! dumps.
 
 use std::hash::BuildHasher;
 use std::ops::Range;

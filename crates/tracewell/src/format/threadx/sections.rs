@@ -6,7 +6,7 @@
 //! passes, and large enough that starting threads costs little.
 //!
 //! In a section, no slot is unused, each context is known, and no address changes its name.
-//! Otherwise the caller delivers its slots in batches.
+//! Otherwise the caller delivers the slots in batches.
 
 use std::ops::Range;
 
@@ -100,7 +100,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Passes over slots to find the clock before each slice.
+/// Reads slots to find the clock before each slice.
 fn survey(slots: Slots<'_>, range: Range<usize>, clock: Ticking, trace: &Trace) -> Survey {
     let mut state = Unwrapping::from(clock);
     let mut is_whole = true;

@@ -474,8 +474,8 @@ fn fill<const N: usize, const BIG: bool>(
     filled
 }
 
-/// The rows of [`fill`]. The argument of `elapsed` is a timestamp. `elapsed` returns the ticks
-/// since the timestamp of the previous call.
+/// Fills the rows for [`fill`], and returns their number. `elapsed` takes a timestamp, and returns
+/// the ticks since the timestamp of its previous call.
 #[inline(always)]
 fn fill_rows<const N: usize, const BIG: bool>(
     slots: &[[u8; N]],

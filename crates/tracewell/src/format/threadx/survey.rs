@@ -5,9 +5,9 @@
 //! previous timestamp in file order. If more timestamps increase than decrease, the clock counts
 //! up, otherwise down. TraceX skips unused slots, the first two slots of the file, and two slots
 //! from `buffer_current` on. If the two numbers are equal (two events, a constant clock), TraceX
-//! assumes that the clock counts down. In this case, this module also counts the steps that TraceX
-//! skips between events that are adjacent in time. If there is still a tie, this module assumes
-//! that the clock counts up.
+//! assumes that the clock counts down. In this case, this module also counts a step that TraceX
+//! skips, if the two events are adjacent in time. If there is still a tie, this module assumes that
+//! the clock counts up.
 //!
 //! The loop ends as soon as the remaining slots cannot change the result. In a large dump, the loop
 //! first counts blocks that are spread over the dump. If at least 99 of 100 steps of each block
@@ -35,8 +35,8 @@ const NANOSECONDS: u64 = 1_000_000_000;
 pub(super) struct Survey {
     pub(super) increases: usize,
     pub(super) decreases: usize,
-    /// Numbers of increases and decreases that TraceX skips between events that are adjacent in
-    /// time.
+    /// Number of increases and number of decreases that TraceX skips, although the two events of
+    /// such a step are adjacent in time.
     beside: (usize, usize),
     /// True if all timestamps so far are below 10^9.
     pub(super) nanoseconds: bool,
@@ -88,8 +88,8 @@ impl Survey {
             let mut block = Self::new(mask);
             block.block(slots, start..start + BLOCK, mask, &mut previous, current);
             let up = block.increases > block.decreases;
-            // If a block has no clear direction, or another one than the blocks before, count all
-            // slots.
+            // If a block has no clear direction, or not the direction of the blocks before it,
+            // count all slots.
             if !block.is_clear() || (sample > 0 && up != (survey.increases > survey.decreases)) {
                 return None;
             }
@@ -100,7 +100,7 @@ impl Survey {
             survey.holes |= block.holes;
             survey.used += block.used;
         }
-        // A single timestamp of 10^9 or more excludes nanoseconds, so a sample cannot show them.
+        // A single timestamp of 10^9 or more excludes nanoseconds, so a sample cannot confirm them.
         (!survey.nanoseconds).then_some(survey)
     }
 
@@ -214,8 +214,8 @@ impl Survey {
             diagnostics.add(Severity::Warning, None, message);
         }
         let compared = self.increases + self.decreases;
-        // Wraps and the oldest event are steps in the other direction. More than 1 in 100 are too
-        // many.
+        // A few steps have the other direction: wraps, and the step to the oldest event. More than
+        // 1 in 100 are too many.
         let fewer = self.increases.min(self.decreases);
         if options.direction.is_none() && fewer > 1 && fewer * 100 > compared {
             let message = format!(

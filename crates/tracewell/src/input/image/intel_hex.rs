@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(
             faults(&decoded),
             ["line 3, column 1: expected nothing after the end record; \
-              this line and what follows is not read"]
+              this and all later lines are not read"]
         );
         assert_eq!(segments(&decoded), []);
     }

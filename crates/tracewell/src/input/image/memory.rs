@@ -14,9 +14,10 @@ const MIN_FILL: u64 = 64 * 1024;
 /// The memory that a text describes: segments in ascending order of their addresses, with gaps
 /// between them.
 ///
-/// Zeros fill the gaps, lowest address first, up to a total of the length of the text plus 64 KiB.
-/// A gap that exceeds this limit ends the segment, and the bytes after it begin a new segment. For
-/// example, two bytes that are 4 GiB apart become two segments of one byte.
+/// Zeros fill the gaps, lowest address first. Their total number is at most the length of the text
+/// plus 64 KiB. A gap that would exceed this limit ends the segment, and the bytes after the gap
+/// begin a new segment. For example, two bytes that are 4 GiB apart become two segments of one
+/// byte.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct MemoryImage {
     segments: Vec<Segment>,

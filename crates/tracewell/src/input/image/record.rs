@@ -127,10 +127,10 @@ pub(super) fn report_checksum(
     }
 }
 
-/// Reports an error if there is text after the end record.
+/// Reports a line of text after the end record.
 pub(super) fn report_after_end(diagnostics: &mut Diagnostics, line: &Line<'_>) {
     report(diagnostics, Severity::Warning, line.place(0), || {
-        "expected nothing after the end record; this line and what follows is not read".to_owned()
+        "expected nothing after the end record; this and all later lines are not read".to_owned()
     });
 }
 

@@ -72,7 +72,8 @@ pub(super) fn is_record(line: &[u8]) -> bool {
     }
 }
 
-/// Returns the bytes of an address in a record of this type, or `None` if there is no such type.
+/// Returns the number of bytes that an address has in a record of this type, or `None` if there is
+/// no such type.
 const fn address_size(kind: u8) -> Option<usize> {
     match kind {
         b'0' | b'1' | b'5' | b'9' => Some(2),
@@ -261,7 +262,7 @@ mod tests {
         assert_eq!(
             faults(&decoded),
             ["line 2, column 1: expected nothing after the end record; \
-              this line and what follows is not read"]
+              this and all later lines are not read"]
         );
         assert_eq!(segments(&decoded), []);
     }

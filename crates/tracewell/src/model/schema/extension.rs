@@ -182,7 +182,7 @@ impl Schema {
         self.add_entries(extension, rules).map_err(|fault| extension.error(fault))
     }
 
-    /// Stores an error: a user's file does not fit this schema.
+    /// Stores the error for a user's file that does not fit this schema.
     pub(crate) fn add_fault(&mut self, error: SchemaError) {
         self.faults.push(error);
     }
@@ -220,8 +220,8 @@ impl Schema {
         Ok(())
     }
 
-    /// Checks that at least one argument uses each table of the files, because the names of an
-    /// unused table would never appear. The files must have been added to this schema.
+    /// Checks that each table of the files is used by at least one argument, because the names of
+    /// an unused table would never appear. The files must have been added to this schema.
     ///
     /// # Errors
     /// Returns an error with the position of the first unused table.
@@ -296,8 +296,8 @@ impl Schema {
             return Err((name.span().start, message));
         }
         if known.is_empty() {
-            // Check everything that does not depend on the event itself, because the trace will
-            // define the event later.
+            // The trace will define the event later, so for now check only what does not depend on
+            // the event itself.
             let kinds = self.kinds_by_name();
             let mut unencoded = 0;
             for text in event.args.iter().flatten() {
@@ -351,8 +351,8 @@ impl Schema {
         }
     }
 
-    /// Applies the users' entries for the name of an event that the trace defines, and returns the
-    /// event.
+    /// Applies users' entries to an event that the trace defines, and returns the event. The
+    /// event's name selects the entries.
     pub(super) fn extended_by_name(&mut self, event: EventType) -> EventType {
         let qualified = format!("{}/{}", event.family, event.name);
         // The entry with the family is more specific, so it applies last.
@@ -369,10 +369,9 @@ impl Schema {
         event
     }
 
-    /// Returns an event with the changes from the entry for its name in a built-in file, if there
-    /// is such an entry. The recorded event may lack some of the arguments in the entry. In the
-    /// file, a name that ends with `*` stands for all names that begin like this and have no entry
-    /// of their own.
+    /// Returns an event. If a built-in file has an entry for the event's name, first applies this
+    /// entry. The recorded event may lack some of the arguments in the entry. In the file, a name
+    /// that ends with `*` stands for all names that begin like this and have no entry of their own.
     pub(crate) fn described(&self, event: EventType) -> EventType {
         let is_prefix = |name: &str| {
             name.strip_suffix('*').is_some_and(|prefix| event.name.starts_with(prefix))

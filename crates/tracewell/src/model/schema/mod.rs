@@ -54,7 +54,7 @@ use self::entries::Entries;
 use self::tables::Table;
 use super::Meaning;
 
-/// Maximum number of ids of a range that are compared with a name.
+/// Maximum number of ids per range that [`Schema::entries_of`] tries.
 const MAX_TRIED_IDS: usize = 1 << 16;
 
 /// The events, objects and tables of a dialect.
@@ -100,7 +100,8 @@ impl Schema {
     /// # Panics
     /// This function or the first access to an event panics if the text is invalid. They also panic
     /// if a string in an event contains escapes, or is in single or triple quotes. Use this
-    /// function only for schemas whose events are all parsed by a test, as [`Schema::events`] does.
+    /// function only if a test parses all events of the schema, for example with
+    /// [`Schema::events`].
     pub fn built_in(text: &'static str, file: &str) -> Arc<Self> {
         Self::built_in_version(text, file, None)
     }
@@ -158,8 +159,8 @@ impl Schema {
         if self.defines(id) { label.clone() } else { format!("{label} {}", self.shown_id(id)) }
     }
 
-    /// Returns an id as it is shown in reports: in decimal, or for hook ids of AIX trace in
-    /// hexadecimal with three or four digits.
+    /// Returns an id as it is shown in reports. Hook ids of AIX trace are shown in hexadecimal with
+    /// three or four digits, all other ids in decimal.
     ///
     /// ```
     /// assert_eq!(tracewell::format::threadx::schema().shown_id(52), "52");
@@ -294,8 +295,8 @@ impl Schema {
         argument.wrapping_add(keys)
     }
 
-    /// Returns the type of an argument's number without its name: `Signed` or `Unsigned` for an
-    /// enumeration, and the type itself for any other argument.
+    /// Returns the type that an argument has without a table of names: `Signed` or `Unsigned` for
+    /// an enumeration, and the given type for any other argument.
     pub fn number_kind(&self, kind: ArgumentKind) -> ArgumentKind {
         match kind {
             ArgumentKind::Enum(table) if self.is_signed(table) => ArgumentKind::Signed,

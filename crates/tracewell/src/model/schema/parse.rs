@@ -115,8 +115,8 @@ pub(super) struct Source {
     versions: Versions,
     /// The names of kinds of arguments in this text.
     kinds: BTreeMap<String, ArgumentKind>,
-    /// The meanings of the first search, and for each event, true if it contains one of them. Every
-    /// trace of a format is searched for the same meanings.
+    /// The meanings of the first search, and for each event, true if it contains one of them. The
+    /// result is kept, because each trace of a format requires the same search.
     found: OnceLock<(Vec<Meaning>, Arc<[bool]>)>,
 }
 
@@ -198,7 +198,7 @@ pub(super) fn build(file: File) -> Result<Schema, Fault> {
         let (at, id) = (id.span().start, *id.get_ref());
         schema.hides.extend((event.hides != 0).then_some((id, event.hides)));
         if !schema.define(event_type(id, event, &names)?) {
-            return Err((at, format!("event {id} is defined twice or above 65535")));
+            return Err((at, format!("event {id} is defined twice, or its id is above 65535")));
         }
     }
     Ok(schema)
@@ -416,7 +416,7 @@ mod tests {
         );
         assert_eq!(
             error(&format!("{event}{event}")),
-            "my.toml:7:6: event 1 is defined twice or above 65535"
+            "my.toml:7:6: event 1 is defined twice, or its id is above 65535"
         );
         assert!(
             error("event = 3").starts_with("my.toml:1:9: invalid type"),

@@ -29,7 +29,7 @@ impl Level {
     /// All levels, the most severe first.
     pub const ALL: [Self; 5] = [Self::Error, Self::Warn, Self::Info, Self::Debug, Self::Trace];
 
-    /// Returns the level with a name, in capital or small letters.
+    /// Returns the level that has this name, in capital or small letters.
     ///
     /// ```
     /// use tracewell::model::schema::Level;
@@ -98,6 +98,6 @@ pub struct Instrumentation {
     /// The role of the event in a span.
     pub span: Option<SpanRole>,
     /// If several arguments are texts, the bytes of the last one can contain all of these texts.
-    /// These are the indices of the first and the last one.
+    /// This field then contains the indices of the first and the last of these arguments.
     pub parts: Option<(usize, usize)>,
 }

@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use super::Schema;
 use super::file::Names;
 
-/// A table of names for numbers.
+/// The position of a table of names in the list of tables of its schema.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TableId(pub(super) u16);
 

@@ -107,7 +107,8 @@ impl Versions {
         }
     }
 
-    /// Returns an event as it is in the chosen version, or `None` if it does not exist in it.
+    /// Returns an event as it is in the chosen version, or `None` if that version has no such
+    /// event.
     pub(super) fn event(&self, mut event: Event) -> Result<Option<Event>, Fault> {
         let at = event.name.span().start;
         if let Some(ids) = &event.ids {

@@ -104,9 +104,9 @@ impl Columns {
         self.marks.iter().copied().max().unwrap_or(0)
     }
 
-    /// Returns the cells of the row. A column in which a context runs shows the share of its time.
-    /// Any other column shows the activity with the most time. A marked column shows `marked`
-    /// instead.
+    /// Returns the cells of the row. If a context runs in a column, the cell shows the share of the
+    /// column's time for which it runs. Any other column shows the activity with the most time. A
+    /// marked column shows `marked` instead.
     pub(super) fn cells(
         &self,
         symbols: &Symbols,
@@ -116,7 +116,7 @@ impl Columns {
         let cell = |(times, marks): (&[u64; ACTIVITIES], &u64)| {
             let whole = total(times.iter().copied());
             let running = times[Activity::Running as usize];
-            // Of equal times, the activity with the smallest index is shown.
+            // If several activities have the same time, the one with the smallest index is shown.
             let most = (0..ACTIVITIES).max_by_key(|index| (times[*index], ACTIVITIES - index));
             let activity = match marked.filter(|_| *marks > 0) {
                 Some(marked) => marked,

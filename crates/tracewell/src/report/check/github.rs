@@ -11,8 +11,8 @@ use crate::check::{Failure, Verdict};
 use crate::source::{Source, Span};
 
 /// Returns one line for each failure, each rule that the trace does not decide, and each name that
-/// no event of the format has. Adds one notice if events are missing. `trace` is the name of the
-/// trace.
+/// matches no event of the format. Adds one notice if events are missing. `trace` is the name of
+/// the trace.
 ///
 /// ```
 /// use tracewell::check::{Check, Rules};

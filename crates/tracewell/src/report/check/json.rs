@@ -27,8 +27,8 @@ pub struct VerdictRow<'a> {
     pub rules: Vec<RuleRow<'a>>,
     /// The first difference of each rule that failed, in the order of the trace.
     pub failures: Vec<FailureRow<'a>>,
-    /// Names in the rules that no event of the trace's format has, and names in conditions if
-    /// nothing in the trace has these names.
+    /// Names in the rules that match no event of the trace's format, and names in conditions that
+    /// match nothing in the trace.
     pub warnings: Vec<WarningRow<'a>>,
 }
 
@@ -140,7 +140,7 @@ pub struct WorstRow {
     pub ticks: u64,
     /// Nanoseconds since the first event; null if the clock's rate is unknown.
     pub time_ns: Option<u64>,
-    /// The value there.
+    /// The worst value of the figure, in the unit `unit`.
     pub value: u64,
     /// Its unit, as in a threshold.
     pub unit: &'static str,
@@ -215,13 +215,14 @@ impl<'a> FailureRow<'a> {
     }
 }
 
-/// A name in the rules that no event of the trace's format has.
+/// A name in the rules that matches no event of the trace's format, or a name in a condition that
+/// matches nothing in the trace.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarningRow<'a> {
     /// The event or the condition that contains the name.
     pub place: Place<'a>,
-    /// The name in words.
+    /// The warning in words.
     pub message: &'a str,
 }
 
@@ -231,11 +232,11 @@ pub struct WarningRow<'a> {
 pub struct Place<'a> {
     /// Path of the file.
     pub file: &'a str,
-    /// Line, from 1.
+    /// Number of the line in the file, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// The text there.
+    /// The text of the rules at this place.
     pub text: &'a str,
 }
 
@@ -255,7 +256,7 @@ impl<'a> Place<'a> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Since<'a> {
-    /// The event itself.
+    /// The event at which the wait began.
     #[serde(flatten)]
     pub event: EventRow<'a>,
     /// The step that accepted it.
@@ -266,7 +267,7 @@ pub struct Since<'a> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Near<'a> {
-    /// The event itself.
+    /// The event that almost matched.
     pub event: EventRow<'a>,
     /// Why it did not match.
     pub why: &'a str,
@@ -286,7 +287,7 @@ pub struct EventRow<'a> {
     pub context: &'a str,
     /// Name of the event, as shown in reports.
     pub label: &'a str,
-    /// The decoded arguments.
+    /// The decoded arguments, as in a line of `tracewell report`.
     pub text: &'a str,
 }
 

@@ -20,8 +20,8 @@ const MAX_PROBABILITY: f64 = 0.01;
 /// Minimum Kolmogorov–Smirnov distance between the old and the new values.
 const MIN_DISTANCE: f64 = 0.2;
 
-/// Minimum change of the mean or a quantile, as a fraction of the old value. Quantiles that are
-/// computed from buckets have a smaller error, less than 1/128.
+/// Minimum change of the mean or a quantile, as a fraction of the old value. This is more than the
+/// error of quantiles that are computed from buckets, which is less than 1/128.
 const MIN_CHANGE: f64 = 0.01;
 
 /// Maximum number of runs of a side for which all pairs are compared. With more runs, only adjacent
@@ -149,7 +149,7 @@ pub fn compare(old: &[Profile], new: &[Profile]) -> Comparison {
     if formats.len() > 1 {
         let formats: Vec<_> = formats.into_iter().collect();
         result.notes.push(format!(
-            "the traces have different formats ({}): events and objects have other names",
+            "the traces have different formats ({}), so their events and objects have different names",
             formats.join(", ")
         ));
     }

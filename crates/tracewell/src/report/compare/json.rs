@@ -13,7 +13,7 @@ pub struct ComparisonDocument<'a> {
     pub schema: u32,
     /// The old runs, in the order of the command line.
     pub old: Vec<SideRow<'a>>,
-    /// The new runs.
+    /// The new runs, in the order of the command line.
     pub new: Vec<SideRow<'a>>,
     /// Number of figures that were compared.
     pub compared: u64,
@@ -33,9 +33,9 @@ pub struct SideRow<'a> {
     pub file: &'a str,
     /// The name of the format.
     pub format: &'a str,
-    /// Number of events.
+    /// Number of events of the run.
     pub events: u64,
-    /// Duration in ticks.
+    /// Ticks from the first event of the run to the last.
     pub span_ticks: u64,
     /// Number of positions with missing events.
     pub gaps: u64,
@@ -57,9 +57,9 @@ pub struct FindingRow<'a> {
     /// The unit of the values: `ns`, `ticks`, `ppm` (millionths of the time), `per 1000 s`, or `per
     /// 10^9 ticks`; null for `new` and `gone`.
     pub unit: Option<&'static str>,
-    /// The old values.
+    /// The values of all old runs together; null for `new` and `gone`.
     pub old: Option<SummaryRow>,
-    /// The new values.
+    /// The values of all new runs together; null for `new` and `gone`.
     pub new: Option<SummaryRow>,
     /// The change of the mean as a fraction of the old mean; null if the old mean was 0.
     pub change: Option<f64>,
@@ -76,7 +76,7 @@ pub struct FindingRow<'a> {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SummaryRow {
-    /// Number of values.
+    /// Number of values from all runs of the side.
     pub count: u64,
     /// The mean of the values.
     pub mean: f64,
@@ -86,7 +86,7 @@ pub struct SummaryRow {
     pub p90: u64,
     /// The value that 99 % do not exceed.
     pub p99: u64,
-    /// The largest value.
+    /// The largest value of the side.
     pub max: u64,
 }
 

@@ -100,7 +100,7 @@ pub struct PartRow<'a> {
     pub by: Option<&'a str>,
     /// Number of the interrupt.
     pub interrupt: Option<u32>,
-    /// The same as text.
+    /// The activity as text.
     pub what: String,
 }
 

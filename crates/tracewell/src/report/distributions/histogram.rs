@@ -93,8 +93,8 @@ fn put_lines(text: &mut String, bounds: &[u64], counts: &[u64], unit: Unit<'_>, 
     }
 }
 
-/// Without a template, the event is described from its arguments and needs no entry. The first
-/// bound is at most `start`.
+/// Returns the lower bounds of the intervals for times from `start` to `end`, both inclusive. The
+/// first bound is at most `start`.
 fn bounds(times: Range<u64>) -> Vec<u64> {
     let Range { start, end } = times;
     if end / start.max(1) >= GROWS_FROM {

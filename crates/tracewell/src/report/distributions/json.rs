@@ -113,7 +113,7 @@ pub struct BucketRow {
     pub from_ticks: u64,
     /// The upper limit in ticks.
     pub to_ticks: u64,
-    /// Number of times.
+    /// Number of measured times between the limits.
     pub count: u64,
 }
 

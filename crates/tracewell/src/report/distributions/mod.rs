@@ -248,5 +248,5 @@ pub(super) fn put_histograms(
 pub(super) fn more_times(figures: &Figures, machines: &MachineFigures) -> Option<String> {
     let more = figures.more_times + machines.more_times;
     let times = crate::text::counted(more, "time");
-    (more > 0).then(|| format!("and {times} in no distribution: too many different ones\n"))
+    (more > 0).then(|| format!("and {times} in no distribution: too many distributions\n"))
 }

@@ -29,7 +29,7 @@ pub struct Summary<'a> {
     pub span_ns: Option<u64>,
     /// The dates of the first and the last counted event; null if the trace has no wall clock.
     pub dates: Option<DateRange>,
-    /// Number of cores.
+    /// Number of cores: the highest core number plus one.
     pub cpus: u16,
     /// Number of events of each event id, the most frequent first.
     pub event_counts: Vec<EventCount<'a>>,
@@ -86,7 +86,7 @@ impl FactValue {
 pub struct ClockRow {
     /// Ticks per second as a ratio of two numbers; null if the rate is unknown.
     pub ticks_per_second: Option<(u64, u64)>,
-    /// `up` or `down`.
+    /// The direction in which the counter counts: `up` or `down`.
     pub direction: String,
     /// The bits of a timestamp.
     pub mask: String,
@@ -113,7 +113,7 @@ impl ClockRow {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventCount<'a> {
-    /// The event id.
+    /// The event id, as recorded in the trace.
     pub id: u32,
     /// Name of the event.
     pub name: &'a str,
@@ -123,7 +123,7 @@ pub struct EventCount<'a> {
     /// The target of the call site, which names a part of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<&'a str>,
-    /// Number of events.
+    /// Number of events that have this id.
     pub events: u64,
 }
 
@@ -227,7 +227,7 @@ pub struct LossTotals {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseRow {
-    /// Number of places.
+    /// Number of places at which events are missing for this cause.
     pub gaps: u64,
     /// Number of missing events; null if it is unknown.
     pub events: Option<u64>,

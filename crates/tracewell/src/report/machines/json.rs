@@ -15,7 +15,7 @@ use crate::report::sections::Section;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineFigures {
-    /// The state machines.
+    /// The state machines, in the order in which the trace first names them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machines: Option<Vec<MachineRow>>,
     /// Number of transitions that have no row because the table has reached its limit.
@@ -30,7 +30,7 @@ pub struct MachineFigures {
     /// Number of messages that are not in that list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_messages: Option<u64>,
-    /// Queues and pools.
+    /// Queues and pools with their fill levels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub levels: Option<Vec<LevelRow>>,
     /// Timers and their expiries.
@@ -73,7 +73,7 @@ impl MachineFigures {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spans {
-    /// Number of durations.
+    /// Number of durations that were measured.
     pub count: u64,
     /// The shortest in ticks.
     pub min: Option<u64>,
@@ -94,13 +94,13 @@ impl From<Range> for Spans {
     }
 }
 
-/// A state machine.
+/// A state machine with its steps, states and transitions.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineRow {
     /// Name of the machine.
     pub name: String,
-    /// Its state at the end.
+    /// Its state at the end of the trace.
     pub state: Option<String>,
     /// Number of steps that the state machine began.
     pub steps: u64,
@@ -140,7 +140,7 @@ impl MachineRow {
 pub struct OutcomeRow {
     /// The event that ended the steps.
     pub event: String,
-    /// Number of steps.
+    /// Number of steps that this event ended.
     pub count: u64,
 }
 
@@ -213,7 +213,7 @@ pub struct UnhandledRow {
     pub state: Option<String>,
     /// The event that reports it.
     pub event: String,
-    /// Number of times.
+    /// Number of times that the machine left the signal unhandled.
     pub count: u64,
 }
 
@@ -322,11 +322,11 @@ pub struct LevelRow {
     pub refused: u64,
     /// `used` if levels count used elements, `free` if they count free elements.
     pub counts: &'static str,
-    /// The level at the end.
+    /// The level at the end of the trace.
     pub last: Option<u64>,
-    /// The lowest level.
+    /// The lowest level that an event contains; null if no event contains a level.
     pub least: Option<u64>,
-    /// The highest level.
+    /// The highest level that an event contains; null if no event contains a level.
     pub most: Option<u64>,
     /// The smallest number of free elements that the system itself recorded.
     pub least_free: Option<u64>,
@@ -365,11 +365,11 @@ pub struct TimerRow {
     pub owner: Option<String>,
     /// The signal that it sends.
     pub signal: Option<String>,
-    /// Number of starts.
+    /// Number of times that the timer was started.
     pub starts: u64,
-    /// Number of stops.
+    /// Number of times that the timer was stopped.
     pub stops: u64,
-    /// Number of expiries.
+    /// Number of times that the timer expired.
     pub expiries: u64,
     /// The time to the first expiry, in the timer's own ticks.
     pub delay: Option<u64>,
@@ -377,9 +377,9 @@ pub struct TimerRow {
     pub period: Option<u64>,
     /// Durations from a start to the first expiry.
     pub first: Spans,
-    /// Durations between expiries.
+    /// Durations from one expiry to the next, in ticks of the trace.
     pub between: Spans,
-    /// True if it was running at the end.
+    /// True if it was running at the end of the trace.
     pub running: Option<bool>,
 }
 

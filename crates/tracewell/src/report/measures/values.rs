@@ -75,7 +75,7 @@ impl Measures {
         let statistic = figure.statistic.unwrap_or(Statistic::Max);
         let value = |subject: &Subject, times: &Distribution| {
             let quantity = self.statistic(statistic, times)?;
-            // The worst time is the longest, which a count or a minimum does not depend on.
+            // The worst time is the longest one. A count or a minimum does not depend on it.
             let is_of_worst = !matches!(statistic, Statistic::Count | Statistic::Min);
             let worst = times.worst().first().filter(|_| is_of_worst).map(|worst| Worst {
                 seq: Some(worst.at.seq),
@@ -252,7 +252,8 @@ fn shown(figure: &Figure, subject: &Subject) -> String {
 /// Maximum number of names in a message.
 const MAX_NAMES: usize = 6;
 
-/// Returns a message that the trace lacks a figure, with the names for which it has this figure.
+/// Returns a message that the trace lacks a figure, with the names for which the trace has this
+/// figure.
 fn absent<'a>(
     figure: &Figure,
     what: &str,

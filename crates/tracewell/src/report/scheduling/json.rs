@@ -24,7 +24,7 @@ use crate::report::sections::Section;
 pub struct SchedulingFigures<'a> {
     /// Name of the trace's format.
     pub format: &'a str,
-    /// Number of events.
+    /// Number of events in the range of the figures.
     pub events: u64,
     /// Ticks from the first event to the last.
     pub span_ticks: u64,
@@ -206,13 +206,13 @@ pub struct LockRow<'a> {
     pub key: String,
     /// Its name, if the trace has one.
     pub name: Option<Cow<'a, str>>,
-    /// Number of requests.
+    /// Number of requests for the object by all tasks.
     pub requests: u64,
     /// Number of requests that had to wait.
     pub blocks: u64,
     /// The waits for it.
     pub wait: Option<Durations>,
-    /// How long it was held.
+    /// The durations for which it was held.
     pub hold: Option<Durations>,
     /// Priority inversions of a mutex.
     pub inversions: Option<Inversions>,

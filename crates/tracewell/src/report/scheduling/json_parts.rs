@@ -42,7 +42,7 @@ pub struct SplitRow {
     pub blocking_ticks: u64,
     /// Ticks in which others executed, but not on its behalf.
     pub interference_ticks: u64,
-    /// Ticks in interrupts.
+    /// Ticks for which interrupts executed during these waits.
     pub interrupt_ticks: u64,
     /// Ticks in which no task executed, or in which the executing task is unknown.
     pub unattributed_ticks: u64,

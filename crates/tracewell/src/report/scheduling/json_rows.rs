@@ -38,7 +38,7 @@ pub struct JobRow<'a> {
     pub blocking_ticks: Option<u64>,
     /// The other tasks that executed.
     pub preempted_by: Option<Vec<ContextTicks<'a>>>,
-    /// Ticks in interrupts.
+    /// Ticks for which interrupts executed during the job; null if the parts are unknown.
     pub interrupt_ticks: Option<u64>,
     /// Ticks in which no task executed, or in which the executing task is unknown.
     pub unattributed_ticks: Option<u64>,
@@ -79,7 +79,7 @@ impl<'a> JobRow<'a> {
     }
 }
 
-/// A wait for a mutex, semaphore or similar object that ended in the trace.
+/// A wait that ended in the trace, for a mutex, semaphore or similar object.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitRow<'a> {

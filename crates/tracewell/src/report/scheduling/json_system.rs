@@ -17,9 +17,9 @@ use crate::report::key_text;
 pub struct CoreRow<'a> {
     /// Number of the core.
     pub core: u16,
-    /// Ticks of tasks.
+    /// Ticks in which tasks executed on the core.
     pub task_ticks: u64,
-    /// Ticks in interrupts.
+    /// Ticks in which interrupts executed on the core.
     pub interrupt_ticks: u64,
     /// Ticks in which the kernel recorded that it was idle.
     pub idle_ticks: u64,
@@ -48,9 +48,9 @@ impl<'a> CoreRow<'a> {
 pub struct InterruptFigures {
     /// Number of outermost interrupts.
     pub brackets: Option<u64>,
-    /// Ticks in them.
+    /// Ticks for which interrupts executed.
     pub ticks: Option<u64>,
-    /// Nanoseconds in them.
+    /// Nanoseconds for which interrupts executed; null if the clock's rate is unknown.
     pub ns: Option<u64>,
     /// The maximum time in interrupts within a window, in nanoseconds.
     pub most_ns_within: Windows,
@@ -103,9 +103,9 @@ impl Windows {
 pub struct SourceRow {
     /// Number of the source, if events record it.
     pub number: Option<u64>,
-    /// Number of interrupts.
+    /// Number of interrupts of the source.
     pub count: u64,
-    /// Ticks in them.
+    /// Ticks for which the interrupts of the source executed.
     pub ticks: u64,
     /// The shortest in ticks.
     pub min_ticks: u64,
@@ -146,7 +146,7 @@ pub struct ServerRow<'a> {
     pub active: u64,
     /// Number of times that its budget was exhausted.
     pub exhausted: u64,
-    /// Number of replenishments.
+    /// Number of times that its budget was replenished.
     pub replenished: u64,
     /// Number of times that it took over unused budget of others.
     pub reclaiming: u64,
@@ -198,7 +198,7 @@ pub struct StackRow<'a> {
     pub context: Option<&'a str>,
     /// Name of the task.
     pub name: Option<&'a str>,
-    /// The lowest address.
+    /// The lowest address of the stack, in hexadecimal.
     pub start: Option<String>,
     /// The size in bytes.
     pub size: Option<u64>,
@@ -210,7 +210,7 @@ pub struct StackRow<'a> {
     pub at_ticks: Option<u64>,
     /// Number of this event.
     pub event: Option<u64>,
-    /// Number of events whose pointer is outside the stack.
+    /// Number of events whose stack pointer is outside the stack.
     pub outside: u64,
 }
 
@@ -256,7 +256,7 @@ pub struct SanityRow {
 pub struct LossRow {
     /// The cause of these losses.
     pub cause: &'static str,
-    /// Number of places.
+    /// Number of places at which events are missing for this cause.
     pub gaps: u64,
     /// Number of events that are known to be missing.
     pub events: u64,

@@ -64,15 +64,15 @@ pub struct TaskRow<'a> {
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobFigures {
-    /// Number of releases.
+    /// Number of jobs of the task that were released.
     pub activations: Option<u64>,
-    /// Number of completions.
+    /// Number of jobs of the task that were completed.
     pub completions: Option<u64>,
     /// Completions without a release.
     pub orphan_completions: Option<u64>,
     /// Number of jobs during which events are missing; these jobs have no response time.
     pub jobs_across_gaps: Option<u64>,
-    /// Releases without a completion at the end.
+    /// Releases that had no completion at the end of the trace.
     pub pending_jobs: Option<u64>,
     /// Number of response times.
     pub responses: Option<u64>,
@@ -181,7 +181,7 @@ pub struct Inversions {
     pub count: u64,
     /// Number of waits during which a less urgent task executed without owning the mutex.
     pub unbounded: u64,
-    /// The longest such time.
+    /// Ticks of such executions, in the wait with the most of them.
     pub inverted_max_ticks: Option<u64>,
 }
 
@@ -204,7 +204,7 @@ pub struct TimingRow {
     pub period_ns: Option<u64>,
     /// The largest difference between a release and its expected time.
     pub release_jitter_ns: Option<u64>,
-    /// The same for completions.
+    /// The largest difference between a completion and its expected time.
     pub completion_jitter_ns: Option<u64>,
     /// The deadline, counted from the release.
     pub deadline_ns: Option<u64>,
@@ -228,7 +228,7 @@ impl TimingRow {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Requests {
-    /// Number of requests.
+    /// Number of requests by the task.
     pub requests: u64,
     /// Number of requests that had to wait.
     pub blocks: u64,
@@ -270,9 +270,9 @@ fn split(figures: &Figures, locks: &Locks) -> Option<SplitRow> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassageRow<'a> {
-    /// The first mark.
+    /// The mark with which each passage begins.
     pub from: MarkName<'a>,
-    /// The second mark.
+    /// The mark with which each passage ends.
     pub to: MarkName<'a>,
     /// The passages by task.
     pub tasks: Vec<TaskPassages<'a>>,

@@ -208,7 +208,7 @@ fn interrupts(text: &mut String, trace: &Trace, figures: &Figures, known: u64, l
     let rows = sources.iter().map(|source| tables::source(trace, source, of_all));
     table(text, layout, &tables::INTERRUPTS, rows);
     let all = [("all".to_owned(), figures.interrupts.most_within)].into_iter();
-    // With a single source, a row "all" would repeat its row.
+    // With a single source, a row "all" would repeat that source's row.
     let all = all.filter(|_| sources.len() > 1);
     let loads =
         sources.iter().map(|source| (tables::source_name(source.number), source.most_within));

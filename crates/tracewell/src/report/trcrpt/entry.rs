@@ -5,7 +5,7 @@
 //!
 //! | events | data | words (`$D1`, `$D2`, ...) |
 //! |---|---|---|
-//! | rows of words (ThreadX, our own streams) | the recorded words, in the byte order of the trace, then the string or bytes without the word for their length; a string ends with NUL | the same |
+//! | rows of words (ThreadX, our own streams) | the recorded words, in the byte order of the trace, then the string or bytes; the word for their length is omitted, and a string ends with NUL | the same |
 //! | packed (RKH) | the bytes of the arguments as recorded | the arguments |
 //! | bytes that the program defines (POSIX trace) | those bytes | words of those bytes |
 //! | others (S.Ha.R.K.) | the arguments | the same |
@@ -24,7 +24,8 @@ use crate::template::{Entry, Environment};
 /// Offset of the environment in a frame.
 const ENVIRONMENT: usize = 4;
 
-/// Number of bytes after an entry, so that its last bytes can be read eight at a time.
+/// Number of padding bytes after an entry. With this padding, the last bytes of the entry can be
+/// read eight at a time.
 const PADDING: usize = 8;
 
 /// Buffers in which entries are composed.
@@ -34,7 +35,7 @@ pub(super) struct Scratch {
     words: Vec<u8>,
 }
 
-/// A string or bytes after a row of words: the last argument of some event types.
+/// The last argument of some event types: a string or bytes after a row of words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tail {
     /// Index of the argument.
@@ -71,7 +72,7 @@ pub(super) fn entry<'a>(
         };
         return Entry::hook(environment, event.record.get(FrameHeader::LENGTH..)?).ok();
     }
-    // Ids larger than hook ids can have templates only by name.
+    // Hook ids have 16 bits. If an id is larger, only a template for the event's name can apply.
     let id = u16::try_from(event.id).unwrap_or(0);
     match (trace.payload, tail) {
         (PayloadLayout::Words { order, bytes }, None) => {

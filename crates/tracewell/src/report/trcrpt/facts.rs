@@ -19,8 +19,9 @@ pub(super) struct Facts {
     seen: Vec<bool>,
     /// Column in which the text begins.
     pub(super) margin: usize,
-    /// Width of the column ID, and the column in which times begin.
+    /// Width of the column ID.
     pub(super) id_width: usize,
+    /// Column in which times begin.
     pub(super) times_at: usize,
     /// Nanoseconds from midnight to the first event.
     pub(super) of_day_ns: Option<u64>,
@@ -91,7 +92,7 @@ impl Facts {
         }
         let columns = batch.columns;
         trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |id, _| {
-            // Use the process at the time when the context first ran.
+            // Use the name that the process had when the context first ran.
             let row = columns.context.iter().position(|context| *context == id);
             let ticks = row.and_then(|row| columns.ticks.get(row)).copied();
             context(trace, id, ticks.unwrap_or(trace.span))

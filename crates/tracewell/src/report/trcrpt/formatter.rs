@@ -35,8 +35,8 @@ pub(super) enum Formatted {
 /// Default width of a line in characters.
 const WIDTH: usize = 200;
 
-/// Minimum number of columns for wrapped text between the margin and the width. If there are fewer,
-/// the text begins on a line of its own.
+/// Minimum number of columns for wrapped text, from the margin to the end of a line. If there are
+/// fewer, the text begins on a line of its own.
 const MIN_ROOM: usize = 30;
 
 /// Margin of text that begins on a line of its own.
@@ -283,8 +283,8 @@ impl Formatter {
 impl Formatter {
     #[inline(always)]
     fn times(&mut self, event: Event<'_>, row: Row) -> Option<Times> {
-        // Convert the time of this event last, so that `before` has it in its cache for the next
-        // line.
+        // Convert the time of this event last. For the next line, the cache of `before` then
+        // contains this time.
         let before = self.before.ns(event.trace, row.before)?;
         let first = self.first.ns(event.trace, row.first)?;
         let now = self.before.ns(event.trace, event.ticks())?;
@@ -292,8 +292,8 @@ impl Formatter {
     }
 }
 
-/// Returns the name of a system call from the schema's table for arguments that identify a call, or
-/// else its number.
+/// Returns the name of a system call, or its number if the schema has no name for the call. In
+/// events that begin a call, the argument that identifies the call has the table of these names.
 fn call_name(trace: &Trace, call: u64) -> String {
     let enter = |event: &&crate::model::schema::EventType| {
         event.means.is_some_and(|means| means.meaning == Meaning::Call)

@@ -1,10 +1,10 @@
 //! The heading of a report: the facts of the trace, and the names of the columns.
 //!
-//! With `exec` and `pid` on, the columns are those of published reports of AIX 4: ID 0, name 4, PID
-//! 19, elapsed time 33, delta 51, kernel text 78. With `tid` on, the columns are those that a
-//! public script for GPFS traces expects: TID 4, elapsed time 16, delta 34, kernel text 61. That
-//! script also shows that times are right-aligned: longer times begin up to three columns before
-//! their heading. The other widths are our choice.
+//! With `exec` and `pid` on, the columns begin where they do in published reports of AIX 4: ID at
+//! 0, name at 4, PID at 19, elapsed time at 33, delta at 51, kernel text at 78. With `tid` on, they
+//! begin where a public script for GPFS traces expects them: TID at 4, elapsed time at 16, delta at
+//! 34, kernel text at 61. That script also shows that times are right-aligned: longer times begin
+//! up to three columns before their heading. The other widths are our choice.
 
 use super::options::{Options, Timestamp};
 use crate::format::aix::Header;
@@ -12,7 +12,7 @@ use crate::model::Trace;
 use crate::template::syntax::Level;
 use crate::text::calendar::DateAndTime;
 
-/// Width of AIX's hook ids, most of which have three digits.
+/// Width of AIX's hook ids. Most of these ids have three digits.
 const HOOK_ID: usize = 4;
 /// Width of the ids of other systems; these ids have four digits.
 const EVENT_ID: usize = 5;

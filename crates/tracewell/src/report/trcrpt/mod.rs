@@ -1,5 +1,6 @@
-//! Writes reports in the layout of AIX's trcrpt for every dialect. A report has a heading, and for
-//! each event its id, context, times, and the text of its template in the column of its level.
+//! Writes reports in the layout of AIX's trcrpt for every dialect. A report has a heading. For each
+//! event, it shows the id, the context, the times and the text of the event's template. The level
+//! of the text determines its column.
 //!
 //! | file | content |
 //! |---|---|
@@ -87,7 +88,7 @@ pub struct TrcReport<'p, W> {
     facts: Facts,
     formatters: Vec<Formatter>,
     buffers: TextBuffers,
-    /// Rows of the batch to show, and the system call of each.
+    /// The rows of the batch that are shown, and the system call of each row.
     rows: Vec<u32>,
     row_calls: Vec<Option<u64>>,
     /// True if a column or template shows system calls.
@@ -135,7 +136,7 @@ impl<'p, W: Write> TrcReport<'p, W> {
         }
     }
 
-    /// Returns the number of times that templates reached a limit so far.
+    /// Returns the number of marks of each kind so far.
     pub fn marks(&self) -> Marks {
         self.formatters.iter().map(Formatter::marks).fold(Marks::default(), Marks::sum)
     }
@@ -324,7 +325,7 @@ struct Ended {
 
 impl BatchPart<'_> {
     /// Formats rows. `at` is the index of the first row among all chosen rows, and `before`
-    /// contains the ticks of the event shown before it.
+    /// contains the ticks of the event shown before that row.
     fn format(
         &self,
         formatter: &mut Formatter,

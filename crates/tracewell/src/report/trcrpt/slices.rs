@@ -58,7 +58,7 @@ impl<W: Write> TrcReport<'_, W> {
             },
             |text| out.block(text),
         )?;
-        // The next events show their distance from the last event of the slices.
+        // The next event shows the time since the last event of the slices.
         self.before = Some(slices.before(trace, slices.count()).ticks);
         Ok(())
     }

@@ -156,7 +156,8 @@ impl Fields {
             Property::Context => {
                 return Some(event.context().map_or("", |context| context.name.as_str()).into());
             }
-            // These fields are empty in events without a call site or a span.
+            // In events without a call site, level and target are empty. In events without a span,
+            // the span is empty.
             Property::Level => return Some(event.level().map_or("", Level::as_str).into()),
             Property::Target => return Some(event.target().unwrap_or_default()),
             Property::Span => {

@@ -35,15 +35,15 @@ const MAX_DEPTH: usize = 64;
 /// | expression | meaning |
 /// |---|---|
 /// | `sig = 3`, `sig == 3` | the argument `sig` is 3; also `!=`, `<`, `<=`, `>`, `>=` |
-/// | `ao = motor` | the argument is this name, in any case; `*` is any text, `?` any character |
+/// | `ao = motor` | the argument is this name, in upper or lower case; `*` is any text, `?` any character |
 /// | `ao = "motor"` | every character must be equal |
 /// | `sig = 3 \| 4`, `sig in (3, 4)` | one of the values; with `!=` none of them |
-/// | `@level >= WARN` | the level is at least as severe |
-/// | `nseq = 3`, `rt > 20` | the number of the message that the event posts or takes; the ticks for which it waited |
+/// | `@level >= WARN` | the level is WARN or more severe |
+/// | `nseq = 3`, `rt > 20` | the number of the message that the event posts or takes; the number of ticks for which the message waited |
 /// | `@context = low` | a property: `@name`, `@label`, `@family`, `@level`, `@target`, `@span`, `@id`, `@context`, `@cpu`, `@priority`, `@ticks`, `@text`, `@object` |
-/// | `A && B`, `A, B`, `A \|\| B`, `!A`, `(A)` | both, one of them, not; `!` binds more tightly than `&&`, and that more than `\|\|` |
+/// | `A && B`, `A, B`, `A \|\| B`, `!A`, `(A)` | both, one of them, not; `!` binds more tightly than `&&`, and `&&` binds more tightly than `\|\|` |
 ///
-/// An event that lacks an argument meets no condition on it.
+/// An event that lacks an argument meets no condition on that argument.
 ///
 /// # Examples
 ///
@@ -102,7 +102,7 @@ impl Expression {
         }
     }
 
-    /// Returns a message for each argument that no event in `events` has, with its position.
+    /// Returns the position and the name of each argument that no event in `events` has.
     pub(super) fn unknown_arguments(&self, events: &[&EventType]) -> Vec<(String, &str)> {
         let Compiled { source, conditions, spans, .. } = &*self.0;
         let unknown = conditions.iter().zip(spans).filter_map(|((field, _), span)| match field {
@@ -115,8 +115,8 @@ impl Expression {
         unknown.collect()
     }
 
-    /// Returns a message, with its position, for each name that a condition contains but nothing in
-    /// the trace has. `of` describes the trace in words.
+    /// Returns a message for each name in a condition if nothing in the trace has this name. The
+    /// message begins with the position of the condition. `of` describes the trace in words.
     pub(super) fn unknown_values(
         &self,
         events: &[&EventType],
@@ -193,7 +193,7 @@ impl Parser<'_> {
         self.tokens.advance();
         self.depth += 1;
         let node = if negates { self.one() } else { self.any() };
-        // Restore the depth before the error returns.
+        // Restore the depth before `?` returns an error.
         self.depth -= 1;
         let node = node?;
         if negates {
@@ -204,11 +204,11 @@ impl Parser<'_> {
     }
 }
 
-/// Tests events against several expressions, all of which must be met.
+/// Tests events against several expressions. An event must meet all of them.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     expressions: Vec<Expression>,
-    /// By event id: the position of each condition's field, for all conditions of all expressions.
+    /// For each event id, the positions of the fields in all conditions of all expressions.
     positions: PerEvent<Vec<FieldPosition>>,
     fields: Fields,
 }

@@ -110,7 +110,7 @@ impl<'a> Tokens<'a> {
         Reported
     }
 
-    /// Reports something that is probably a mistake, but has a meaning.
+    /// Reports text that is valid, but probably a mistake.
     pub(crate) fn warn(&mut self, span: Span, message: String) {
         self.findings.push(Finding::warning(span, message));
     }
@@ -170,8 +170,8 @@ impl<'a> Tokens<'a> {
         findings
     }
 
-    /// `FIELD = VALUE | VALUE`, `FIELD in (VALUE, VALUE)`. A variable is an index in `variables`.
-    /// Without that list, a variable is an error.
+    /// Parses `FIELD = VALUE | VALUE` or `FIELD in (VALUE, VALUE)`. A variable becomes an index in
+    /// `variables`. If `variables` is `None`, a variable is an error.
     pub(crate) fn condition(
         &mut self,
         mut variables: Option<&mut Vec<String>>,

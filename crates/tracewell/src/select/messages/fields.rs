@@ -18,7 +18,7 @@ impl MessageField {
     pub(crate) const ALL: [(&'static str, Self); 2] =
         [("nseq", Self::Number), ("rt", Self::Waited)];
 
-    /// Returns the field with a name.
+    /// Returns the field that has the given name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, field)| *field)
     }

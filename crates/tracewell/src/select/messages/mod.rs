@@ -6,10 +6,10 @@
 //! |---|---|
 //! | `sight` | the meaning of an event and its participants |
 //! | `waiting` | the order of pending messages |
-//! | `responses` | the waiting time of each message, available at its get |
+//! | `responses` | the waiting time of each message, known when the message is taken |
 //! | `fields` | these values as fields of events |
 //!
-//! The figures of messages are in [`crate::analysis::machines`], which uses these files, too.
+//! [`crate::analysis::machines`] computes the figures of messages, and also uses these files.
 
 mod fields;
 mod responses;

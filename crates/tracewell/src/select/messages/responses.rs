@@ -1,4 +1,4 @@
-//! Numbers messages, and measures the waiting time of each when it is taken. Trazer calls
+//! Numbers messages, and computes how long each message waited until it was taken. Trazer calls
 //! these times response times.
 
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ pub struct Response {
 /// The pending messages, with their numbers per receiver.
 #[derive(Clone, Debug, Default)]
 pub struct Responses {
-    /// Per event id, true if it posts or takes messages, or marks a restart.
+    /// For each event id, true if its events post messages, take messages, or mark a restart.
     has_responses: PerEvent<bool>,
     sights: Sights,
     waiting: Waiting<(u64, u64)>,

@@ -7,8 +7,8 @@ use crate::model::{ContextKind, Event, Meaning, PerId, Position, Trace};
 use crate::text::{TextBuffer, put_name};
 
 /// Something to which an event refers, such as a state, a signal or a queue. Two values are equal
-/// if they have the same key and this key was not renamed between them. A restarted target may run
-/// another program, which uses the same key for something else.
+/// if they have the same key and the key was not renamed between their ticks. A restarted target
+/// may run another program, which uses the same key for something else.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
     /// The argument as recorded.
@@ -41,7 +41,8 @@ impl Hash for Named {
 const MAX_NUMBER: usize = 20;
 
 impl Named {
-    /// Returns its name at that time, or its number or address if it had no name.
+    /// Returns the name of this thing at `ticks`. If the thing had no name, returns its number or
+    /// address.
     pub fn label(&self, trace: &Trace) -> String {
         let Self { argument, key, kind, ticks, .. } = *self;
         if let Some((_, object)) = trace.objects.at(key, ticks, kind) {
@@ -57,8 +58,8 @@ impl Named {
         text.as_text().into_owned()
     }
 
-    /// Returns its name. Without a name, returns the name of its owner and the kind of object, such
-    /// as `motor's queue`.
+    /// Returns the name of this thing. If it has no name, returns the name of its owner and its
+    /// kind, such as `motor's queue`.
     pub fn label_by_owner(&self, trace: &Trace, owner: Option<Self>, kind: &str) -> String {
         // An unnamed object has a label, too, but the label is only the address.
         let is_object = trace.objects.at(self.key, self.ticks, self.kind).is_some();
@@ -105,7 +106,7 @@ impl Role {
     }
 }
 
-/// Returns the thing that has a key at a given time.
+/// Returns the thing to which a key refers at a given time.
 #[inline]
 fn name(trace: &Trace, argument: u64, key: u64, kind: Option<u32>, ticks: u64) -> Named {
     let renamed = trace.objects.renamed(key, ticks, kind);

@@ -2,7 +2,7 @@
 //!
 //! When a receiver gets a message, the event contains the message's signal. Hundreds of older
 //! messages with other signals can be pending. So each signal has its own queue. Order numbers show
-//! which message in all of a receiver's queues is the oldest. If a receiver has too many messages,
+//! which message is the oldest in all queues of a receiver. If a receiver has too many messages,
 //! its oldest message is dropped.
 
 use std::collections::{HashMap, VecDeque};
@@ -34,8 +34,8 @@ struct Receiver<T> {
     queues: Vec<(Named, VecDeque<(i64, T)>)>,
     /// Number of messages in all queues of the receiver.
     count: usize,
-    /// The order numbers for the next message that is added at the front, and for the next one that
-    /// is added at the back.
+    /// The order number of the next message that is added at the front, and the order number of the
+    /// next message that is added at the back.
     ends: (i64, i64),
 }
 

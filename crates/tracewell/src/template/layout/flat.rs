@@ -16,8 +16,8 @@ impl Flat {
         flat.collect::<Vec<_>>().join(" ")
     }
 
-    /// Formats an item. `next` is the item after this one, because flags need a comma at their end
-    /// before certain items.
+    /// Formats an item. `next` is the item after this one. Before certain items, flags need a comma
+    /// at their end.
     pub(super) fn item(item: &Item, next: Option<&Item>) -> String {
         match &item.kind {
             ItemKind::Text(text) => Self::text(text),
@@ -183,8 +183,8 @@ fn rank(operator: Operator) -> u8 {
     }
 }
 
-/// Counts the operands of the chain at the left side of an expression. Operators of this rank join
-/// them without parentheses.
+/// Counts the operands of the chain at the left side of an expression. In a chain, operators of
+/// this rank join the operands without parentheses.
 fn row(expression: &Expr, of_rank: u8) -> usize {
     let mut operands = 1;
     let mut rest = expression;

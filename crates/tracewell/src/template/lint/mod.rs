@@ -20,8 +20,8 @@ pub enum System {
 }
 
 impl System {
-    /// Guesses the system of a file. A file with event names is for another system. If it also
-    /// contains an id of three digits, it is for AIX, because only AIX has such ids.
+    /// Guesses the system of a file. A file is for another system if it contains event names but no
+    /// id of three digits. Only AIX has ids of three digits.
     pub fn of(file: &File) -> Self {
         let keys = || file.stanzas.iter().map(|stanza| (&stanza.key, &stanza.key_text));
         let has_hooks = keys().any(|(key, text)| matches!(key, Key::Id(_)) && text.len() == 3);

@@ -11,7 +11,7 @@ use crate::template::syntax::{
 /// Maximum length of an entry in bytes: a 64-bit hook word and a length of 16 bits.
 const MAX_ENTRY_LEN: u64 = 8 + 65_535;
 
-/// Length of the hook data in bits. In entries of trchook, the pointer starts there.
+/// Length of the hook data in bits. In entries of trchook, the pointer starts at the hook data.
 const HOOK_DATA: u64 = 16;
 
 pub(super) struct Walk<'a> {

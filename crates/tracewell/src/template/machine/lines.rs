@@ -108,7 +108,7 @@ impl Lines {
         self.next_level = level;
     }
 
-    /// Returns the buffer to print text without line ends and tabs.
+    /// Returns the buffer to which text without line ends and tabs is printed.
     #[inline(always)]
     pub(super) fn buffer(&mut self) -> &mut TextBuffer {
         &mut self.text

@@ -51,7 +51,7 @@ pub enum Outcome {
     Stop,
 }
 
-/// Numbers of marks and of events without a template, over all events.
+/// The number of marks of each kind, and the number of events without a template.
 ///
 /// # Examples
 ///
@@ -69,7 +69,7 @@ pub enum Outcome {
 pub struct Marks {
     /// `<TRUNCATED>`: number of times that a template read past the data of an event.
     pub truncated: u64,
-    /// `<TEMPLATE NESTING>`, and the limits of loops, steps, text and timers.
+    /// `<TEMPLATE NESTING>`, and the marks for the limits of loops, steps, text and timers.
     pub limits: u64,
     /// `<NO TEMPLATE hhh>` and `<NO FUNCTION name>`.
     pub missing: u64,

@@ -63,14 +63,16 @@ impl Pointer {
         (self.at >> 3).saturating_add(self.base)
     }
 
-    /// Returns the offset of the same byte as an index, without moving the pointer. If the position
-    /// is before the first byte of the entry, the index is past all data.
+    /// Returns the offset of the byte that [`Pointer::byte`] finds, as an index, but does not move
+    /// the pointer. If the position is before the first byte of the entry, the index is past all
+    /// data.
     #[inline]
     pub(super) fn place(mut self) -> usize {
         usize::try_from(self.byte()).unwrap_or(usize::MAX)
     }
 
-    /// Advances by a number of bytes from [`Pointer::place`]. Does nothing for 0.
+    /// Moves to [`Pointer::place`] and then forward by a number of bytes. Does nothing if this
+    /// number is 0.
     #[inline]
     pub(super) fn go_on(&mut self, bytes: usize) {
         if bytes > 0 {

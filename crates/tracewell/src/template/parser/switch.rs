@@ -49,8 +49,8 @@ impl Parser<'_> {
         has_comma || misses_comma
     }
 
-    /// Returns true if the next tokens are a match and the text or block of its case. No item
-    /// begins like this.
+    /// Returns true if the next tokens are the pattern of a case and the start of its text or
+    /// block. No item begins like this.
     pub(super) fn is_case_without_comma(&self) -> bool {
         let token = self.peek();
         let is_match = match token.kind {
@@ -175,7 +175,8 @@ fn number(digits: &str, radix: Radix) -> Result<u64, &'static str> {
         Some(digits) => (digits, HEXADECIMAL),
         None => match radix {
             Radix::Fixed(radix) => (digits, radix),
-            // Without a known radix, digits alone are decimal, and letters show hexadecimal digits.
+            // If the radix is unknown, a number without letters is decimal, and a number with
+            // letters is hexadecimal.
             Radix::Guessed if digits.bytes().all(|byte| byte.is_ascii_digit()) => (digits, DECIMAL),
             Radix::Guessed => (digits, HEXADECIMAL),
         },

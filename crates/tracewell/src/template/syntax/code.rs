@@ -125,8 +125,8 @@ pub(crate) enum AnyCode {
     Move(Move),
 }
 
-/// Parses a word as a code. Returns an error message if its size is wrong, and `None` if the word
-/// is not a code at all.
+/// Parses a word as a code. Returns an error message if the size of the code is wrong, and `None`
+/// if the word is not a code at all.
 pub(crate) fn any_code(word: &str) -> Option<Result<AnyCode, String>> {
     use AnyCode::{Move as M, Value as V};
     let letter = word.chars().next()?;

@@ -65,8 +65,8 @@ pub struct Applied {
     pub changes: Vec<Change>,
 }
 
-/// Applies the records of an update file in order. `force` ignores versions and reserved ids, which
-/// is needed to undo an update.
+/// Applies the records of an update file in order. If `force` is true, also replaces later versions
+/// and changes templates with reserved ids. To undo an update, `force` must be true.
 ///
 /// # Examples
 ///

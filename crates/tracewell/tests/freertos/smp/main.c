@@ -55,7 +55,7 @@ static void work(uint32_t microseconds)
     }
 }
 
-/* Holds the mutex for a time, and notes the owner while it holds it. */
+/* Takes the mutex, notes its owner, and holds it for a time. */
 static void use_bus(uint32_t microseconds)
 {
     xSemaphoreTake(bus, portMAX_DELAY);
@@ -72,7 +72,7 @@ static void controller(void *unused)
         vTaskDelay(2);
         use_bus(100);
     }
-    /* The other core waits for the kernel's locks, so that it records nothing. */
+    /* The other core waits for the kernel's locks, so it records nothing. */
     taskENTER_CRITICAL();
     tw_target_flush();
     save("trace.bin", ring, sizeof ring);

@@ -1,7 +1,8 @@
 /*
- * A port of FreeRTOS for two cores. A core is a thread of this process, so both run at the same time. A
- * task is a context (makecontext) that any core can continue. A core takes interrupts only in
- * port_poll() and when it enables them: the tick on core 0, and requests of the other core to switch.
+ * A port of FreeRTOS for two cores. A core is a thread of this process, so both run at the same
+ * time. A task is a context (makecontext) that any core can continue. The interrupts are the tick
+ * on core 0, and requests of the other core to switch tasks. A core takes them only in port_poll()
+ * and when it enables interrupts.
  *
  * The port keeps a log of the tasks that each core runs. It does not use the trace macros for it.
  */
@@ -169,7 +170,8 @@ static void log_switch(BaseType_t core, uint64_t before)
     switched_count[core] += (switched_count[core] + 1 < sizeof switched[core] / sizeof *entry) ? 1 : 0;
 }
 
-/* The interrupt that switches tasks: continues the current task of the core until a switch is due. */
+/* The thread of a core. Continues the core's current task until a switch is due. Then lets the kernel
+ * choose the next task. */
 static void *run(void *number)
 {
     const BaseType_t core = (BaseType_t)number;

@@ -1,4 +1,4 @@
-/* What the port of this folder and its program share: the clock, and the log of the port. */
+/* The clock, and the log of the port. The port in this folder and its program share them. */
 #ifndef SMP_H
 #define SMP_H
 

@@ -1,8 +1,8 @@
 //! The container `TWX1`: our own file format for AIX entries. The layout of AIX's log is not
 //! public.
 //!
-//! This layout is entirely our own design. The header's endian byte sets the byte order of the
-//! numbers in header and frames. Entries are always big-endian.
+//! The header's endian byte sets the byte order of the numbers in header and frames. Entries are
+//! always big-endian.
 
 mod frame;
 mod header;

@@ -63,7 +63,7 @@ pub enum Role {
 /// A group of events that can be filtered as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Group {
-    /// RKH's name: MP, RQ or QUE, SMA, SM, TIM or TMR, FWK (before 2.3 RKH), USR, UT.
+    /// RKH's name: MP, RQ or QUE, SMA, SM, TIM or TMR, FWK (RKH before 2.3), USR, UT.
     pub name: &'static str,
     /// The group's lowest code.
     pub first: u8,
@@ -90,7 +90,7 @@ pub struct Table {
     pub events: &'static [Event],
     /// The groups by number; user events are number 6 in every dialect.
     pub groups: &'static [Group],
-    /// The arguments of user events: [`FieldType::Items`], before 2.3 [`FieldType::Rest`].
+    /// The arguments of user events: [`FieldType::Items`], or [`FieldType::Rest`] before 2.3.
     pub user: Field,
     /// The configuration record, from 2.3 on.
     pub configuration: Option<&'static Event>,

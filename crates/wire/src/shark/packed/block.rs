@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | 0 | 1 | 0xFF |
 //! | 1 | 2 | number of bytes of the packed records, 1 to 4096 |
-//! | 3 | 2 | number of stored bytes: less than the number above if compressed, else equal to it |
+//! | 3 | 2 | number of stored bytes: less than the number above if compressed, otherwise equal to it |
 //! | 5 | 4 | CRC-32C of offsets 1 to 4 and the stored bytes |
 //! | 9 | | the stored bytes |
 //!
@@ -55,8 +55,8 @@ impl<'a> PackedBlock<'a> {
     /// its stack.
     pub const MAX_LEN: usize = 4096;
 
-    /// Returns a block whose records occupy `stored` bytes and unpack to `unpacked` bytes, or
-    /// `None` if a block cannot have these sizes.
+    /// Returns a block with the bytes `stored`, which contain `unpacked` bytes of packed records.
+    /// Returns `None` if a block cannot have these sizes.
     pub fn new(unpacked: usize, stored: &'a [u8]) -> Option<Self> {
         // Equal sizes mean that the records are not compressed. A writer never stores a result that
         // compression made longer.
@@ -84,7 +84,7 @@ impl<'a> PackedBlock<'a> {
     /// Returns the bytes that precede the stored bytes: marker, sizes and checksum.
     pub fn head(&self) -> [u8; HEAD] {
         let [u0, u1] = self.unpacked.to_le_bytes();
-        // At most `unpacked`, see `new`.
+        // The length is at most `unpacked`, so it fits into 16 bits (see `new`).
         let [s0, s1] = (self.stored.len() as u16).to_le_bytes();
         let sizes = [u0, u1, s0, s1];
         let [c0, c1, c2, c3] = sum(sizes, self.stored).to_le_bytes();

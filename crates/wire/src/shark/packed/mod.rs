@@ -6,14 +6,14 @@
 //! |---|---|
 //! | 1 | event code, not 0 |
 //! | 1 to 3 | 2 * parameter 1, plus 1 for a record of the fast path |
-//! | 1 to 10 | difference of the timestamp to the previous record's, zigzag-coded |
+//! | 1 to 10 | difference from the timestamp of the previous record, zigzag-coded |
 //! | 1 to 5 | parameter 2 |
 //!
 //! The last three fields are [numbers](crate::number). The difference is modulo 2^64. The first
-//! difference is relative to 0. Its zigzag code has the sign in the lowest bit. A code of 0 or
-//! the end of the area ends the records. The rest of the area is 0. The byte 0xFF is
-//! the code of a command, not of an event. If this byte takes the place of a record, a
-//! [block](PackedBlock) of packed records begins there. A block can be compressed further.
+//! difference is relative to 0. A zigzag code has the sign in the lowest bit. The records end at an
+//! event code of 0 or at the end of the area. The rest of the area is 0. The byte 0xFF is the code
+//! of a command, not of an event. In the place of an event code, this byte begins a
+//! [block](PackedBlock) of packed records. A block can be compressed further.
 //!
 //! The published kernel has the flag (`COMPR`) but an empty compressor, so this layout is
 //! Tracewell's own. The first stage (packing) needs neither memory nor a library. Packing turns

@@ -167,7 +167,7 @@ impl Content {
     }
 }
 
-/// When the thread that reads the trace ends, reports a failure. The thread ends only if it panics.
+/// Reports a failure when the reading thread ends. The thread ends only if it panics.
 struct Ended<'a>(&'a Content);
 
 impl Drop for Ended<'_> {

@@ -102,8 +102,8 @@ impl Descriptors {
         })
     }
 
-    /// Describes the track of a context if it has no description yet. Contexts with states and
-    /// contexts of threads are threads of the process.
+    /// Describes the track of a context if it has no description yet. A context is described as a
+    /// thread of the process if it has states or is a thread.
     pub(super) fn context(
         &mut self,
         packets: &mut Packets<'_>,

@@ -11,8 +11,8 @@
 //! | deleted | dead | `Z` |
 //!
 //! Perfetto drops events with an unknown state, so the last state before missing events would seem
-//! to continue during the gap. Therefore `stopped` stands only for the states in its row of the
-//! table.
+//! to continue during the gap. So this module writes an unknown state as `stopped`, and uses
+//! `stopped` only for the states in that row of the table.
 
 use std::io;
 

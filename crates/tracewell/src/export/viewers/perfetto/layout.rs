@@ -165,7 +165,8 @@ impl<'a, 'o> Layout<'a, 'o> {
         Descriptors::process_tree(&mut self.packets, name, threads)?;
         let timeline = self.timeline;
         for (context, row) in tracks.contexts() {
-            // Only the last change can be the end of a thread. Before that, the key is used again.
+            // Only the last change can be the end of a thread. After an earlier deletion, the key
+            // is used again.
             let last = row.changes().last().map(|change| change.at);
             self.merge.add(timeline.changes(row).map(move |(at, state)| {
                 (at, Act::Context(context, kernel::code(tracks, state, last == Some(at))))
@@ -426,7 +427,7 @@ fn interrupt(number: Option<u32>) -> String {
     number.map_or_else(|| "interrupt".to_owned(), |number| format!("interrupt {number}"))
 }
 
-/// Returns the ends and beginnings of interrupts that a new state of a core requires. `open`
+/// Returns which interrupts must end and which must begin when a core enters a new state. `open`
 /// contains the interrupt numbers of the open slices.
 fn nested(open: &mut Vec<Option<u32>>, state: Occupant) -> Vec<Change<'static>> {
     let (top, depth) = match state {

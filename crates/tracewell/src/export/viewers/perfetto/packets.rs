@@ -13,7 +13,7 @@ use foldhash::fast::RandomState;
 use super::proto::Message;
 use crate::model::Clock;
 
-/// The field of `Trace` with its packets.
+/// The field of `Trace` that contains the packets.
 const TRACE_PACKET: u32 = 1;
 
 /// Fields of `TracePacket`.

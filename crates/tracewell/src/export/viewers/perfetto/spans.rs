@@ -33,8 +33,8 @@ impl Layout<'_, '_> {
     }
 }
 
-/// Returns the ends and beginnings of slices. A viewer ends the innermost slice first, so if a
-/// thread leaves an outer span, the slices of its inner spans end and begin again.
+/// Returns the ends and beginnings of slices. A viewer ends the innermost slice first. So if a
+/// thread leaves an outer span, the slices of the spans inside it end and begin again.
 fn nested<'a>(
     trace: &'a Trace,
     changes: &[(Position, usize, Option<EnteredSpan>)],

@@ -36,8 +36,8 @@ enum Form<'a> {
 
 impl<'a> Scale<'a> {
     /// Returns the scale for times up to `last` in ticks. If no scale is exact, times are rounded
-    /// down to picoseconds, or to nanoseconds if picoseconds exceed 64 bits. If the clock's rate
-    /// changes, times are rounded down to nanoseconds.
+    /// down to picoseconds, or to nanoseconds if `last` in picoseconds exceeds 64 bits. If the
+    /// clock's rate changes, times are rounded down to nanoseconds.
     pub(super) fn of(clock: &'a Clock, last: u64) -> Self {
         let Some(rate) = clock.rate else {
             return Self { count: 1, unit: "ns", form: Form::Ticks };

@@ -22,7 +22,7 @@ pub(crate) fn fault(at: u32, message: impl Into<String>) -> Fault {
 /// Collects warnings.
 #[derive(Default)]
 pub(crate) struct Log {
-    /// The first warnings.
+    /// The first warnings, up to the limit.
     pub warnings: Vec<Fault>,
     /// Number of warnings that were not kept.
     pub further: u64,

@@ -48,7 +48,7 @@ pub(crate) enum Type {
 pub(crate) struct IntegerType {
     /// The number. Its roles are candidates; the module `roles` selects those that apply.
     pub class: Arc<Integer>,
-    /// True for LEB128.
+    /// True if values have a variable length, in LEB128.
     pub is_variable: bool,
     /// The clock to which the number is mapped: its index in the metadata's list.
     pub clock: Option<usize>,
@@ -83,7 +83,7 @@ pub(crate) struct MemberType {
 /// An array.
 #[derive(Debug)]
 pub(crate) struct ArrayType {
-    /// Number of elements.
+    /// Number of elements, or the field that contains this number.
     pub length: LengthType,
     /// The type of each element.
     pub element: Type,
@@ -163,7 +163,7 @@ pub(crate) struct Shape {
     pub fields: u64,
     /// True if the type contains no reference and no clock, so its class is the same at each place.
     pub is_closed: bool,
-    /// Alignment in bits.
+    /// Alignment of the type in bits.
     pub alignment: u32,
 }
 

@@ -390,7 +390,7 @@ fn dynamic(object: Object<'_>) -> Result<LengthType, Fault> {
     Ok(LengthType::Field(location(object.need("length-field-location")?)?))
 }
 
-/// Returns the reference of a field location: an object with `origin` and `path`, or in the draft
+/// Returns the reference of a field location: an object with `origin` and `path` or, in the draft,
 /// an array that begins with the scope.
 fn location(value: &Value) -> Result<Arc<Reference>, Fault> {
     let (origin, path) = match &value.kind {

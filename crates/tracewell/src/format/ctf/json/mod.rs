@@ -9,8 +9,7 @@
 //! | `fragments` | converts fragments to the declarations of a trace |
 //!
 //! This module also reads traces that follow a draft of the specification (release candidate 7).
-//! `object`, `classes` and
-//! `fragments` contain the words that only the draft uses.
+//! `object`, `classes` and `fragments` contain the words that only the draft uses.
 
 mod classes;
 mod fragments;

@@ -102,8 +102,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the innermost structure that declares a member with the first name of the reference
-    /// before the member that contains the reference. The search starts at the structure in whose
+    /// Returns the innermost structure in which a member with the first name of the reference
+    /// precedes the member that contains the reference. The search starts at the structure in whose
     /// body the reference is written. If this structure is not among the frames, the search starts
     /// at the innermost structure.
     fn nearest(&self) -> Option<usize> {

@@ -35,7 +35,7 @@ pub struct Warning {
     /// Offset in bytes in the text. If the text is divided into packets, the offset is in the
     /// joined text.
     pub offset: usize,
-    /// Line, from 1.
+    /// Number of the line in the text, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
@@ -48,10 +48,10 @@ pub struct Warning {
 #[error("{line}:{column}: {message}")]
 pub struct MetadataError {
     /// Offset in bytes in the text. If the text is divided into packets, the offset is in the
-    /// joined text. If a packet of metadata is broken,
-    /// the packet's offset in the file.
+    /// joined text. If a packet of metadata is broken, this is the offset of the packet in the
+    /// file.
     pub offset: usize,
-    /// Line, from 1.
+    /// Number of the line in the text, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,

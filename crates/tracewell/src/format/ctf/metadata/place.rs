@@ -306,7 +306,8 @@ impl Placer<'_> {
         }
         if is_stamp && self.clocks.len() > 1 && integer.clock.is_none() {
             self.log.warn(self.at, || {
-                format!("'{}' is no time: the metadata has several clocks and no map", place.name)
+                let name = place.name;
+                format!("'{name}' is not a timestamp: it has no 'map' and there are several clocks")
             });
         }
         roles::by_name(integer, place, self.clocks.len() == 1)

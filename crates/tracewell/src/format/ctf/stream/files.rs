@@ -1,5 +1,5 @@
-//! The files of a stream: opens packets one after the other, compares them with the index of their
-//! file, skips packets that were read before, and continues when files grow or are replaced.
+//! Reads the files of a stream. Opens packets one after the other, compares each with the index of
+//! its file, and skips packets that were read before. Continues when files grow or are replaced.
 //!
 //! `reader` finds the files of a stream, and [`packets`] reads the header and context of a packet.
 
@@ -152,8 +152,7 @@ impl<'a> Stream<'a> {
         self.present_part().or(self.parts.last().copied())
     }
 
-    /// Returns a lower bound for the stamp of the next element, as long as the files do not contain
-    /// that element.
+    /// Returns a lower bound for the stamp of the next element, which the files do not contain yet.
     #[cold]
     pub(super) fn least(&self) -> u64 {
         let end = match self.held.or(self.packet) {
@@ -297,8 +296,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Returns true if a packet was read before. Snapshots contain packets of earlier snapshots. If
-    /// the packet was not read and the next file can contain it again, stores the packet.
+    /// Returns true if a packet was read before. Snapshots contain packets of earlier snapshots.
+    /// Stores the packet if it was not read before and the next file may repeat it.
     pub(super) fn is_repeated(&mut self, packet: Previous) -> bool {
         if packet.number.is_none() {
             return false;

@@ -20,9 +20,9 @@ pub(in crate::format::ctf) struct Gap {
 /// The kind of a gap.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::format::ctf) enum GapKind {
-    /// The recorder discarded events and counted them. `count` is `None` if the stream does not
-    /// begin with its first packet. In the first packet, `first` is the recorder's count; in other
-    /// packets it is 0.
+    /// The recorder discarded events and counted them. `count` is `None` if the first packet that
+    /// was read is not the first of the stream. `first` is the recorder's count in the first packet
+    /// that was read; in later packets, it is 0.
     Events { count: Option<u64>, first: u64 },
     /// This number of packets is missing.
     Packets(u64),
@@ -69,7 +69,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Keeps the packet at the current event, if the files can grow and may then contain the whole
-    /// event. If there is no fault, the metadata does not contain the event.
+    /// event. Without a `fault`, the event is not in the metadata, which can also grow.
     #[cold]
     pub(super) fn holds(&mut self, fault: Option<FaultKind>) -> bool {
         let Some(packet) = self.packet.filter(|_| self.growing.is_some()) else { return false };

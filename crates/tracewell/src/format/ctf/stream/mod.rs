@@ -22,7 +22,7 @@ use super::program::{Nothing, Output, State};
 
 /// If a stamp is smaller than the previous one by at most this number of cycles, the events are out
 /// of order. A larger difference is a wrap or a reset. At 1 GHz, this number of cycles lasts 1 ms.
-/// In Zephyr, an interrupt can write its event before the event that it interrupted.
+/// In Zephyr, an interrupt can write its event before the event whose recording it interrupted.
 const MAX_REORDERED: u64 = 1_000_000;
 
 /// Number of cycles after which a stamp of 32 bits wraps.
@@ -241,7 +241,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Handles a stamp of 32 bits that seems to have wrapped but is merely out of order.
+    /// Handles a stamp of 32 bits that may have wrapped but is probably out of order.
     #[cold]
     fn reordered(&mut self, before: u64, back: u64) {
         // If packets have times, a smaller stamp is a real wrap.

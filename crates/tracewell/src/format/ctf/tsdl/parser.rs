@@ -39,7 +39,7 @@ pub(super) fn parse<'a>(text: &'a [u8], log: &mut Log) -> Result<Vec<Part<'a>>, 
 /// A parser with one token of lookahead.
 pub(super) struct Parser<'a> {
     lexer: Lexer<'a>,
-    /// The next token.
+    /// The next token, which is not yet consumed.
     pub token: Token<'a>,
     /// Number of nested types and parentheses.
     depth: u32,

@@ -133,7 +133,7 @@ impl<'l> Resolver<'l> {
         }
     }
 
-    /// Returns the type with a name. Ignores `const`.
+    /// Returns the type that has the given name. Ignores `const`.
     fn named(&self, at: u32, words: &[&str], stars: usize) -> Result<Type, Fault> {
         let full = key(words, stars);
         let plain = || {

@@ -153,7 +153,7 @@ pub(super) struct LabelTree {
 pub(super) struct Declarator<'a> {
     /// Offset in the text.
     pub at: u32,
-    /// Number of stars.
+    /// Number of stars, one for each level of pointers.
     pub stars: usize,
     /// The name; `None` in an alias.
     pub name: Option<&'a str>,

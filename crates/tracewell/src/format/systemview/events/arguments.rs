@@ -53,7 +53,7 @@ impl Events {
     }
 
     pub(super) fn extended(&mut self, parameters: Parameters<'_>, out: &mut Emitter<'_>) {
-        // An unknown second id shows all parameters, including the id itself.
+        // If the second id is unknown, the row shows all parameters, including the id itself.
         let all = parameters.rest;
         let mut parameters = parameters;
         let id = parameters.number().unwrap_or(0);
@@ -106,7 +106,7 @@ impl Events {
         for _ in 0..3 {
             self.row.optional(parameters.number());
         }
-        // The scale is a number of 32 bits with a fraction.
+        // The scale is a floating-point number of 32 bits.
         let scale = parameters.number().map(|bits| f64::from(f32::from_bits(bits)).to_bits());
         self.row.optional(scale);
         match parameters.text() {
@@ -140,8 +140,9 @@ impl Events {
         let rest = !parameters.rest.is_empty() && !plan.contains(&Field::Rest);
         if rest && !std::mem::replace(&mut self.undescribed, true) {
             let id = packet.id;
-            let message =
-                format!("event {id} has more parameters than its description, which are not shown");
+            let message = format!(
+                "event {id} has more parameters than its description; the additional ones are not shown"
+            );
             out.trace.diagnostics.add(Severity::Warning, at.offset, message);
         }
     }
@@ -177,8 +178,8 @@ impl Events {
     }
 
     /// Returns the key of an object. Systems record some objects by identifiers and other objects
-    /// by addresses. `shrunk` says which form is more likely. The less likely form applies only if
-    /// it is the key of a known object and the other form is not.
+    /// by addresses. If `shrunk` is true, an identifier is more likely. The less likely form
+    /// applies only if it is the key of a known object and the more likely form is not.
     fn object(&self, number: u32, shrunk: bool, trace: &Trace) -> u64 {
         let readings = [self.address(number), u64::from(number)];
         let [first, second] = if shrunk { readings } else { [readings[1], readings[0]] };

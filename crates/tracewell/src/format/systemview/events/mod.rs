@@ -92,8 +92,9 @@ impl Events {
         short::address(id, self.base, self.shift)
     }
 
-    /// Returns how many ticks the system's time is ahead of the counter. These ticks are full
-    /// periods of the counter in which no packet was sent. Returns 0 if there were no such periods.
+    /// Returns the number of ticks by which the system's time is ahead of the counter. These ticks
+    /// are full periods of the counter in which no packet was sent. Returns 0 if there were no such
+    /// periods.
     pub(super) fn missing_ticks(
         &mut self,
         packet: &Packet<'_>,
@@ -183,8 +184,8 @@ impl Events {
             ids::EXTENDED => self.extended(parameters, out),
             ids::PRINT_FORMATTED => self.print(parameters),
             ids::END_CALL => {
-                // The target may describe its operating system until the first event of the system.
-                // So the table for these ids is chosen only then.
+                // The target may describe its operating system at any time before the first event
+                // of that operating system. So the table for these ids is chosen at this event.
                 self.choose_kernel(at, out);
                 self.row.number(parameters.number().unwrap_or(0));
                 self.row.optional(parameters.number());

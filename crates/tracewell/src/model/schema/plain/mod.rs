@@ -374,7 +374,7 @@ mod tests {
     #[test]
     fn a_text_in_another_form_is_parsed_at_once() {
         let event = "name = \"A\"\nlabel = \"a\"\nfamily = \"f\"\n";
-        // The id is in a section of its own kind, or not a plain number.
+        // The heading of the section or the id is in a form that `plain` does not read.
         for (id, lines) in [(7, "[[ event ]]\nid = 7\n"), (8, "[[event]]\nid = 0b1000\n")] {
             let text: &str = Box::leak(format!("{lines}{event}").into_boxed_str());
             assert!(read_without::<File>(text, "event").is_err() || head(text, false).is_err());

@@ -355,8 +355,8 @@ impl<'a> Run<'a> {
 
     fn end_turn(&mut self, start: u32) {
         let Some(turns) = self.state.loops.last_mut() else { return };
-        // A negative number of turns means that the limit has shortened the loop. It also counts to
-        // 0.
+        // A negative number of turns means that the limit has shortened the loop. Such a number is
+        // counted up to 0.
         let beyond = *turns < 0;
         *turns -= turns.signum();
         if *turns != 0 {
@@ -467,7 +467,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs template 008, or prints the remaining words of the entry if there is none.
+    /// Runs template 008, or prints the remaining words of the entry if there is no such template.
     fn default_form(&mut self) -> Step {
         if let Some(template) =
             self.program.of_id(OF_DEFAULT).and_then(|id| self.program.template(id))

@@ -144,8 +144,8 @@ impl Run<'_> {
         number
     }
 
-    /// Returns the numbers that the variants of
-    /// [`EventValue`](crate::template::program::EventValue) stand for, in their order.
+    /// Returns the number for each variant of [`EventValue`](crate::template::program::EventValue),
+    /// in the order of the variants.
     #[inline(always)]
     fn known(&self) -> [u64; 3] {
         [u64::from(self.entry.hook_data), self.context.tid, self.context.pid]

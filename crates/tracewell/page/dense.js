@@ -1,0 +1,100 @@
+// Draws the spans of a row: each span as it is if there are few, or else the pixels of an image. So the cost of a picture depends on its
+// size, and not on the length of the trace.
+
+import { fitted } from "./paint.js";
+import { Pixels } from "./pixels.js";
+import { PROPORTIONAL } from "./scale.js";
+import { textOn } from "./theme.js";
+
+/** @typedef {import("./spans.js").Frame} Frame */
+/** @typedef {{ y: number, height: number }} Box */
+
+/**
+ * How the spans of a kind of row are drawn. `span` draws a span on the canvas. `run` adds the part of a span that covers whole pixels, and
+ * `pixel` adds a pixel with the ends of spans in it. If it asks for the share of a state, this is `state`.
+ * @typedef {{
+ *   state?: number,
+ *   span: (frame: Frame, spans: any, index: number, box: Box, x: number, width: number) => void,
+ *   run: (frame: Frame, spans: any, index: number, box: Box, x: number, width: number, rects: import("./rectangles.js").Rectangles) => void,
+ *   pixel: (frame: Frame, pixels: Pixels, box: Box, x: number, rects: import("./rectangles.js").Rectangles) => void,
+ * }} Painter
+ */
+
+/** Maximum number of spans that a picture draws one by one. If there are more, the rows with the most spans are drawn as images. */
+const SPANS = 4000;
+
+/** Minimum width in pixels of a bar with a name. */
+const NAMED = 24;
+
+/** Maximum width of a span that is drawn like the pixels between which it is. */
+const SPECK = 3;
+
+/** Number of spans per pixel above which only their shares can be seen. */
+const DENSE = 2;
+
+/**
+ * Returns the maximum number of spans of a row that are drawn one by one.
+ * @param {import("./rows.js").Lane[]} lanes
+ * @param {{ from: number, to: number }} view
+ */
+export function sparse(lanes, { from, to }) {
+    const counts = lanes.filter(({ row }) => row).map(({ row }) => {
+        const [first, last] = row.spans.within(from, to);
+        return last - first;
+    });
+    const sum = counts.reduce((all, count) => all + count, 0);
+    return sum <= SPANS ? SPANS : SPANS / counts.length;
+}
+
+/** @type {(frame: Frame, spans: any, box: Box, painter: Painter) => void} */
+export function drawRow(frame, spans, box, painter) {
+    const { sheet, view, left, width, x } = frame;
+    const [first, last] = spans.within(view.from, view.to);
+    const isDense = last - first > DENSE * width;
+    if (isDense || (!sheet.isFile && last - first > frame.sparse)) {
+        drawPixels(frame, spans, box, painter, isDense);
+        return;
+    }
+    for (let index = first; index < last; index += 1) {
+        const begin = Math.max(x(spans.from(index)), left);
+        const end = Math.min(x(spans.to(index)), left + width);
+        if (end >= begin) painter.span(frame, spans, index, box, begin, end - begin);
+    }
+}
+
+/** @type {(frame: Frame, spans: any, box: Box, painter: Painter, isDense: boolean) => void} */
+function drawPixels(frame, spans, box, { run, pixel, state }, isDense) {
+    const { sheet, view, times, left, x } = frame;
+    const width = times.length - 1;
+    const rects = sheet.rectangles({ left, top: box.y, width, height: box.height });
+    const pixels = new Pixels(spans, times[0], isDense);
+    // In sequence, the pixels have different times.
+    const isSimple = state !== undefined && view.scale === PROPORTIONAL && pixels.simplify(state, times[1] - times[0]);
+    const last = Math.min(Math.ceil(x(spans.to(spans.count - 1)) - left), width);
+    let column = 0;
+    while (column < last) {
+        pixels.advance(times[column + 1]);
+        const share = isSimple ? pixels.share(state) : 0;
+        let end = column;
+        if ((share <= 0 || share >= 1) && pixels.isSingle) end = Math.min(Math.floor(x(spans.to(pixels.first)) - left), last);
+        // Among pixels that show shares, a state of a single pixel would only be a speck.
+        if (end - column > (isDense ? SPECK : 0)) {
+            run(frame, spans, pixels.first, box, left + column, end - column, rects);
+            pixels.skip(times[end]);
+            column = end;
+        } else {
+            pixel(frame, pixels, box, left + column, rects);
+            column += 1;
+        }
+    }
+    rects.end();
+}
+
+/** Writes a name on a bar of an image, if there is room for a few letters. @type {(frame: Frame, name: string, colour: string, x: number, middle: number, width: number) => void} */
+export function nameLater({ ink, sheet }, name, colour, x, middle, width) {
+    if (width < NAMED) return;
+    sheet.later(() => {
+        ink.fillStyle = textOn(colour);
+        fitted(ink, name, x + 7, middle + 0.5, width - 10);
+    });
+}
