@@ -156,6 +156,7 @@ fn follow(settings: &Settings, data: &[u8]) {
     let wanted = Wanted {
         jobs: true,
         waits: true,
+        only_inverted: data.first().is_some_and(|first| first & 2 == 2),
         budgets: true,
         pairs: vec![marks],
         expected: [("pid 3".to_owned(), Expected { period: Some(10), deadline: Some(5) })]

@@ -37,7 +37,8 @@ async function start() {
  * @param {Live} live
  */
 async function startSeveral(titles, live) {
-    const contents = await Promise.all(titles.map((_, file) => fetched(`page?file=${file}`)));
+    // While the server reads a file for the first time, this is the part that it has read.
+    const contents = await Promise.all(titles.map((_, file) => fetched(`page?so_far=1&file=${file}`)));
     const editions = contents.map(({ edition }) => edition);
     const several = new Several(contents, titles);
     const none = async () => Promise.reject(new Error("views of parts need a page with a single file"));
@@ -46,7 +47,7 @@ async function startSeveral(titles, live) {
     live.follow(sum(), async () => {
         for (const [file, edition] of live.editions.entries()) {
             if (edition === editions[file]) continue;
-            const next = await fetched(`page?file=${file}`);
+            const next = await fetched(`page?so_far=1&file=${file}`);
             editions[file] = next.edition;
             several.replace(file, next);
         }

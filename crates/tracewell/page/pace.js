@@ -1,5 +1,5 @@
 // Decides when the texts of the page follow the picture. The picture follows each movement in the next frame. Lists and tables cost more than
-// the picture, and nobody reads them during a movement, so they follow when it ends, or a few times per second while it lasts.
+// the picture, but nobody reads them while it moves. So they are updated when the movement ends, and a few times per second before that.
 
 /** Time in milliseconds after a movement without another one, at which the movement has ended. */
 export const REST = 100;

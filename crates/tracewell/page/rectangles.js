@@ -1,5 +1,5 @@
 // Many rectangles: one image of them on the screen, or single rectangles if they are few, and in an SVG file. A picture of a dense trace
-// consists of tens of thousands of rectangles. The browser draws them much faster as one image, of which each lane shows a strip.
+// consists of tens of thousands of rectangles. The browser draws them much faster as one image, and each lane is a strip of this image.
 
 import { hatch } from "./paint.js";
 import { SvgInk } from "./svg.js";

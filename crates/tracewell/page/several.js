@@ -345,7 +345,8 @@ class Combination {
         })));
         const until = String(this.from + this.length);
         return {
-            ...headers[0], title: this.titles.join(" + "),
+            // A file that is still being read has only a part, but the page cannot ask for views of several files.
+            ...headers[0], part: null, title: this.titles.join(" + "),
             format: [...new Set(headers.map(({ format }) => format))].join(", "),
             events: sum((header) => header.events), from: String(this.from), until, span: until, start: null,
             rates: this.rates, cpus: Math.max(...headers.map(({ cpus }) => cpus)),

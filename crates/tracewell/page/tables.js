@@ -72,7 +72,7 @@ export class FigurePanel {
         const all = [...whole, ...part];
         const find = (/** @type {string} */ key) => all.find((each) => tableKey(each) === key);
         let table = find(this.chosen) ?? all[0];
-        // Somebody who selects a range wants its figures, and those of the whole trace again when it is no longer selected.
+        // A user who selects a range wants the figures of that range, and those of the whole trace when the selection ends.
         const isRange = view.measured !== null;
         if (isRange && !this.isRange && !table?.isPart) {
             this.before = table ? tableKey(table) : "";

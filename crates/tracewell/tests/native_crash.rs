@@ -129,8 +129,8 @@ fn assert_ended_unclosed(path: &Path, ended: &str) {
 }
 
 /// Returns when all threads of a killed child process have ended. The process remains visible,
-/// because this does not take its status. The list of threads in `/proc` would not do: while threads
-/// end, a reading of it can miss threads that are still running.
+/// because this does not take its status. The list of threads in `/proc` would not do: while
+/// threads end, a reading of it can miss threads that are still running.
 fn until_dead(child: &Child) {
     let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(Pid::from_child(child)), ended).unwrap();

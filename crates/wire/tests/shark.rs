@@ -196,8 +196,8 @@ fn blocks_and_records_of_an_area_follow_each_other() {
     ]
     .concat();
     let records: Vec<_> = AreaRecords::new(&area, Some(run)).collect();
-    // The bytes 01 01 01 01 occur twice. Each time, they are a fast record of code 1. Its time is one
-    // tick earlier than that of the previous record, and its second parameter is 1.
+    // The bytes 01 01 01 01 occur twice. Each time, they are a fast record of code 1. Its time is
+    // one tick earlier than that of the previous record, and its second parameter is 1.
     let odd = |tsc| Ok(Record { code_word: 0x8001, par1: 0, tsc, par2: 1 });
     let expected =
         [Ok(record(9, 1)), odd(u64::MAX), odd(u64::MAX - 1), Ok(record(9, 3)), Ok(record(9, 2))];

@@ -219,6 +219,7 @@ impl Analyze {
         Wanted {
             jobs: self.jobs,
             waits: self.waits,
+            only_inverted: false,
             budgets: self.budgets,
             distributions: self.wants_distributions(),
             uses: false,

@@ -170,7 +170,7 @@ fn the_events_of_a_crowd_stay_in_order_while_it_interrupts_the_reader() {
     for (seed, clocks) in (1..60_u64).zip(clocks.into_iter().cycle()) {
         let writers = Writers::new(CROWD as usize, clocks);
         (0..CROWD as usize).for_each(|writer| writers.record(writer));
-        // A linear congruential generator, of which `choose` uses the upper bits.
+        // A linear congruential generator; `choose` uses its upper bits.
         let mut random = seed;
         let mut choose = move |below: u64| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);

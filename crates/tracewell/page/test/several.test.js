@@ -68,6 +68,14 @@ test("events of two files are in chronological order, with their own numbers and
     assert.deepEqual([all.kinds.length, all.length, all.header.events], [1, 20, 6]);
 });
 
+test("a file that is still being read is shown without its events", () => {
+    const none = Object.fromEntries(["event.ticks", "event.seq", "event.cpu", "event.context", "event.kind", "event.args"].map((name) => [name, []]));
+    const part = { from: "0", until: "20", resolution: "1", events: 3, most: 5, listed: false };
+    const all = model([content("x", [0, 10, 20], { part }, none), content("y", [0, 4, 8])], [0, 0]);
+    assert.deepEqual([all.part, all.events.count, all.length], [null, 3, 20]);
+    assert.deepEqual([...all.rows[0].spans.at], [0, 10]);
+});
+
 test("rows refer to the contexts, reasons and events of their file, and end where the file ends", () => {
     const all = model([content("x", [0, 10, 20]), content("y", [0, 4, 8])], [0, 7]);
     const [core, context] = all.rows.slice(2);

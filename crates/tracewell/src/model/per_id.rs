@@ -40,6 +40,14 @@ impl<T: Copy> PerId<T> {
         }
         OfSchema { table: self, schema }
     }
+
+    /// Returns the entry of an id, if it exists. The last schema of [`PerId::of_schema`] must still
+    /// be the schema of the trace.
+    #[inline(always)]
+    pub(crate) fn known(&self, id: u32) -> Option<&T> {
+        let index = *self.index.get(id as usize)?;
+        if index > 0 { self.entries.get(usize::from(index)) } else { None }
+    }
 }
 
 /// A table whose entries belong to one schema.

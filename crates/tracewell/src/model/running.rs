@@ -27,6 +27,12 @@ impl MaybeContext {
         self.0.checked_sub(1).map(ContextId)
     }
 
+    /// Returns a number that differs between all values.
+    #[inline]
+    pub(crate) fn bits(self) -> u32 {
+        self.0
+    }
+
     /// Returns this context, or `other` if this value means no context.
     #[inline]
     fn or(self, other: Self) -> Self {

@@ -82,6 +82,12 @@ impl Traces {
         Key::new(&all, self.files.len(), &options)
     }
 
+    /// Returns the total length of all files in bytes, even if they are compressed.
+    pub(super) fn stored_size(&self) -> u64 {
+        let lengths = self.version().into_iter().filter_map(|(_, version)| Some(version?.0));
+        lengths.fold(0, u64::saturating_add)
+    }
+
     pub(super) fn version(&self) -> Version {
         let of = |file: PathBuf| {
             let metadata = fs::metadata(&file).ok();

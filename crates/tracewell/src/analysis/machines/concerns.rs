@@ -45,8 +45,14 @@ impl Wanted {
     /// Returns the needed events of a block. `ids` are the ids of its events.
     #[inline(always)]
     pub(super) fn of(ids: &[u32], all_concerns: &mut OfSchema<'_, Concerns>) -> Self {
-        let mut is_wanted = |id: &u32| all_concerns.get(*id, Concerns::of).way != Way::Skip;
-        let bits = ids.iter().enumerate().map(|(row, id)| u64::from(is_wanted(id)) << row);
+        Self::with(ids, |id| all_concerns.get(id, Concerns::of).way != Way::Skip)
+    }
+
+    /// Returns the events of a block for whose id `is_wanted` returns true. `ids` are the ids of
+    /// its events.
+    #[inline(always)]
+    pub(super) fn with(ids: &[u32], mut is_wanted: impl FnMut(u32) -> bool) -> Self {
+        let bits = ids.iter().enumerate().map(|(row, id)| u64::from(is_wanted(*id)) << row);
         Self(bits.fold(0, |all, bit| all | bit))
     }
 }

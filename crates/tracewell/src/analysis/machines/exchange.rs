@@ -19,6 +19,7 @@ use foldhash::fast::RandomState;
 
 use super::MAX_ROWS;
 use super::sight::{Named, Sight};
+use crate::analysis::key_slots::KeySlots;
 use crate::model::schema::{ArgumentKind, EventType, Schema};
 use crate::model::{ContextId, Meaning};
 
@@ -29,10 +30,19 @@ const MAX_LEFT: usize = 4096;
 /// the sequence is full.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
-    objects: HashMap<Named, Passing, RandomState>,
-    /// The object for which each thread waits, and the number of threads that wait.
-    waits: Vec<Option<Named>>,
+    objects: Objects,
+    /// The index of the object for which each thread waits, and the number of threads that wait.
+    waits: Vec<Option<usize>>,
     waiting: usize,
+}
+
+/// All objects that passed an item.
+#[derive(Clone, Debug, Default)]
+struct Objects {
+    list: Vec<Passing>,
+    by_name: HashMap<Named, usize, RandomState>,
+    /// The latest results of `by_name`, by the key of an object and its number of renamings.
+    recent: KeySlots<(u64, usize), Option<usize>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -40,6 +50,25 @@ struct Passing {
     /// Pending items, beginning with the next one to be taken.
     left: VecDeque<Option<usize>>,
     waiting: VecDeque<(ContextId, Named)>,
+}
+
+/// An event that puts or takes an item.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchanged {
+    /// The object that passes the item.
+    pub(super) object: Named,
+    /// The number of items in the object before the event, if the event contains it.
+    pub(super) used: Option<u64>,
+    /// The context that recorded the event.
+    pub(super) context: ContextId,
+}
+
+impl Exchanged {
+    /// Returns an event that exchanges an item, or `None` if it names no object.
+    pub(super) fn of(sight: &Sight<'_>) -> Option<Self> {
+        let used = sight.number(sight.details().used);
+        Some(Self { object: sight.object()?, used, context: sight.event.row.context })
+    }
 }
 
 /// The action of an event on an object.
@@ -89,12 +118,11 @@ impl Exchange {
     /// for the item.
     pub(super) fn put(
         &mut self,
-        sight: &Sight<'_>,
+        event: &Exchanged,
         place: Option<usize>,
         first: bool,
     ) -> Option<Named> {
-        let object = sight.object()?;
-        let passing = passing(&mut self.objects, object)?;
+        let (object, passing) = self.objects.of(event.object)?;
         // Skip threads that recorded another event in the meantime, because they no longer wait
         // here.
         while let Some((context, taker)) = passing.waiting.pop_front() {
@@ -104,7 +132,7 @@ impl Exchange {
                 return Some(taker);
             }
         }
-        passing.trim(sight);
+        passing.trim(event.used);
         if first {
             passing.left.push_front(place);
         } else {
@@ -115,13 +143,12 @@ impl Exchange {
 
     /// Handles a get operation of a thread. Returns the index of the taken item, or `None` if the
     /// thread waits or if it is unknown which operation put the item.
-    pub(super) fn take(&mut self, sight: &Sight<'_>, taker: Named) -> Option<usize> {
-        let object = sight.object()?;
-        let context = sight.event.row.context;
-        let passing = passing(&mut self.objects, object)?;
-        passing.trim(sight);
+    pub(super) fn take(&mut self, event: &Exchanged, taker: Named) -> Option<usize> {
+        let Exchanged { used, context, .. } = *event;
+        let (object, passing) = self.objects.of(event.object)?;
+        passing.trim(used);
         // The recorded count is right even if earlier puts are missing from the trace.
-        let there = match sight.number(sight.details().used) {
+        let there = match used {
             Some(used) => used > 0,
             None => !passing.left.is_empty(),
         };
@@ -148,6 +175,12 @@ impl Exchange {
         }
     }
 
+    /// Returns true if a thread waits. Otherwise [`Exchange::recorded`] has no effect.
+    #[inline]
+    pub(super) fn has_waiting(&self) -> bool {
+        self.waiting > 0
+    }
+
     /// Drops all pending items and waiting threads.
     pub(super) fn clear(&mut self) {
         self.objects.clear();
@@ -156,20 +189,34 @@ impl Exchange {
     }
 }
 
-fn passing(
-    objects: &mut HashMap<Named, Passing, RandomState>,
-    object: Named,
-) -> Option<&mut Passing> {
-    if objects.len() >= MAX_ROWS && !objects.contains_key(&object) {
-        return None;
+impl Objects {
+    /// Returns the index and the entry of an object, or `None` if there are too many objects.
+    fn of(&mut self, object: Named) -> Option<(usize, &mut Passing)> {
+        let Self { list, by_name, recent } = self;
+        let name = (object.key, object.renamed);
+        let index = recent.get(object.key, name, || match by_name.get(&object) {
+            None if list.len() >= MAX_ROWS => None,
+            None => {
+                list.push(Passing::default());
+                by_name.insert(object, list.len() - 1);
+                Some(list.len() - 1)
+            }
+            Some(index) => Some(*index),
+        })?;
+        Some((index, list.get_mut(index)?))
     }
-    Some(objects.entry(object).or_default())
+
+    fn clear(&mut self) {
+        self.list.clear();
+        self.by_name.clear();
+        self.recent.clear();
+    }
 }
 
 impl Passing {
     /// Drops items that were taken without a visible event.
-    fn trim(&mut self, sight: &Sight<'_>) {
-        let used = sight.number(sight.details().used).and_then(|used| usize::try_from(used).ok());
+    fn trim(&mut self, used: Option<u64>) {
+        let used = used.and_then(|used| usize::try_from(used).ok());
         // Items are taken from the front, so the get operations that are not in the trace took the
         // oldest items.
         let most = used.unwrap_or(MAX_LEFT).min(MAX_LEFT);

@@ -1,12 +1,15 @@
 //! Follows each item of a queue or a semaphore from the event that puts it to the event that takes
 //! it. This is for systems whose events do not name the receivers of messages.
 
-use super::exchange::{Act, Exchange, tells_messages};
+use std::ops::Range;
+
+use super::concerns::{BLOCK, Wanted};
+use super::exchange::{Act, Exchange, Exchanged, tells_messages};
 use super::moments::Passed;
-use super::sight::Sights;
+use super::sight::{Named, Role};
 use crate::analysis::scheduling::Position;
 use crate::model::schema::Schema;
-use crate::model::{Batch, Event, Meaning, PerId, Trace};
+use crate::model::{Arguments, Batch, ContextId, ContextKind, Meaning, OfSchema, PerId, Trace};
 
 /// Maximum number of stored put operations. If there are more, all of them are dropped.
 const MAX_PUTS: usize = 1 << 20;
@@ -16,12 +19,21 @@ const MAX_PUTS: usize = 1 << 20;
 struct EventFacts {
     meaning: Option<Meaning>,
     act: Option<Act>,
+    /// The object, and the argument with its number of items.
+    object: Option<Role>,
+    used: Option<usize>,
 }
 
 impl EventFacts {
     fn of(schema: &Schema, id: u32) -> Self {
         let event = schema.event(id);
-        Self { meaning: event.means.map(|means| means.meaning), act: Act::of(event) }
+        let means = event.means;
+        Self {
+            meaning: means.map(|means| means.meaning),
+            act: Act::of(event),
+            object: Role::of(schema, event, means.and_then(|means| means.object)),
+            used: event.details.used,
+        }
     }
 }
 
@@ -29,7 +41,6 @@ impl EventFacts {
 #[derive(Clone, Debug, Default)]
 pub(in crate::analysis) struct Handovers {
     facts: PerId<EventFacts>,
-    sights: Sights,
     exchange: Exchange,
     puts: Vec<Passed>,
     /// True if events name the receivers of messages; `None` before the first event.
@@ -54,27 +65,67 @@ impl Handovers {
         }
         let mut table = std::mem::take(&mut self.facts);
         let mut facts = table.of_schema(&trace.schema);
-        for (row, (id, context)) in batch.columns.id.iter().zip(&batch.columns.context).enumerate()
-        {
-            let EventFacts { meaning, act } = *facts.get(*id, EventFacts::of);
-            // Pass on every event first, because any event of a thread shows that the thread no
-            // longer waits.
-            self.exchange.recorded(*context, meaning);
-            let Some(act) = act else { continue };
-            let Some(event) = batch.event(row) else { break };
-            if let Some((sent, taken)) = self.exchanged(Event::new(trace, &event), act) {
-                passed(sent, taken);
+        let arguments = Arguments::new(trace, batch);
+        // The first row that may still show that a thread no longer waits.
+        let mut unseen = 0;
+        for (block, ids) in batch.columns.id.chunks(BLOCK).enumerate() {
+            for row in Wanted::with(ids, |id| facts.get(id, EventFacts::of).act.is_some()) {
+                let EventFacts { act, object, used, .. } = *facts.get(ids[row], EventFacts::of);
+                let row = block * BLOCK + row;
+                // Pass on these events first, because any event of a thread shows that the thread
+                // no longer waits.
+                self.recorded(batch, unseen..row + 1, &mut facts);
+                unseen = row + 1;
+                let columns = batch.columns;
+                let (Some(act), Some(object), Some(ticks), Some(context)) =
+                    (act, object, columns.ticks.get(row), columns.context.get(row))
+                else {
+                    continue;
+                };
+                let Some(argument) = arguments.get(row, object.argument) else { continue };
+                let exchanged = Exchanged {
+                    object: object.named(trace, argument, *ticks),
+                    used: used.and_then(|used| arguments.get(row, used)),
+                    context: *context,
+                };
+                let at = Position { ticks: *ticks, seq: batch.first + row as u64 };
+                if let Some((sent, taken)) = self.exchanged(trace, &exchanged, act, at) {
+                    passed(sent, taken);
+                }
             }
         }
+        self.recorded(batch, unseen..batch.columns.id.len(), &mut facts);
         self.facts = table;
+    }
+
+    /// Handles the events in a range of rows, which show that their threads no longer wait.
+    #[inline(always)]
+    fn recorded(
+        &mut self,
+        batch: &Batch<'_>,
+        rows: Range<usize>,
+        facts: &mut OfSchema<'_, EventFacts>,
+    ) {
+        if !self.exchange.has_waiting() {
+            return;
+        }
+        let ids = batch.columns.id.get(rows.clone()).unwrap_or_default();
+        let contexts = batch.columns.context.get(rows).unwrap_or_default();
+        for (id, context) in ids.iter().zip(contexts) {
+            self.exchange.recorded(*context, facts.get(*id, EventFacts::of).meaning);
+        }
     }
 
     /// Handles an event with this action. If an item changes hands at this event, returns the
     /// positions of the put and get operations.
-    fn exchanged(&mut self, event: Event<'_>, act: Act) -> Option<(Passed, Passed)> {
-        let sight = self.sights.of(event)?;
-        let at = Position { ticks: event.ticks(), seq: event.seq() };
-        let passed = Passed { at, context: event.row.context };
+    fn exchanged(
+        &mut self,
+        trace: &Trace,
+        exchanged: &Exchanged,
+        act: Act,
+        at: Position,
+    ) -> Option<(Passed, Passed)> {
+        let passed = Passed { at, context: exchanged.context };
         match act {
             Act::Put { first } => {
                 // There is no space for further puts. Forget all puts, as after a loss of events.
@@ -82,13 +133,13 @@ impl Handovers {
                     self.gap();
                 }
                 self.puts.push(passed);
-                let taker = self.exchange.put(&sight, Some(self.puts.len() - 1), first)?;
-                let context = event.trace.contexts.find(taker.key)?;
+                let taker = self.exchange.put(exchanged, Some(self.puts.len() - 1), first)?;
+                let context = trace.contexts.find(taker.key)?;
                 Some((passed, Passed { at, context }))
             }
             Act::Take => {
-                let taker = sight.recorder()?;
-                let put = self.exchange.take(&sight, taker)?;
+                let taker = taker(trace, exchanged.context, at.ticks)?;
+                let put = self.exchange.take(exchanged, taker)?;
                 Some((*self.puts.get(put)?, passed))
             }
         }
@@ -99,4 +150,13 @@ impl Handovers {
         self.exchange.clear();
         self.puts.clear();
     }
+}
+
+/// Returns the thread or interrupt that takes an item, without its name. The name is not needed,
+/// because a taker is found by its key.
+fn taker(trace: &Trace, context: ContextId, ticks: u64) -> Option<Named> {
+    let context = trace.contexts.get(context)?;
+    let is_suitable = matches!(context.kind, ContextKind::Thread | ContextKind::Interrupt);
+    let (argument, key) = (context.key, context.key);
+    is_suitable.then_some(Named { argument, key, kind: None, ticks, renamed: 0 })
 }

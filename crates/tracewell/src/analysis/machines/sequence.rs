@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::MAX_ROWS;
-use super::exchange::{Act, Exchange, tells_messages};
+use super::exchange::{Act, Exchange, Exchanged, tells_messages};
 use super::sight::{Named, Sight, Sights};
 use super::waiting::Waiting;
 use crate::model::{Batch, Event, Flow, Loss, Meaning, Sink, Trace};
@@ -151,7 +151,8 @@ impl Sequence {
     /// operation become one message from thread to thread. If the trace shows only the put
     /// operation, this operation becomes a message to the object.
     fn exchanged(&mut self, sight: &Sight<'_>, act: Act, selected: bool) {
-        let (Some(object), ticks) = (sight.object(), sight.ticks()) else { return };
+        let (Some(exchanged), ticks) = (Exchanged::of(sight), sight.ticks()) else { return };
+        let object = exchanged.object;
         let (place, taker) = match act {
             Act::Put { first } => {
                 let what = Happening::Sent {
@@ -161,11 +162,11 @@ impl Sequence {
                     taken: None,
                 };
                 let place = if selected { self.push(sight.event.seq(), ticks, what) } else { None };
-                (place, self.exchange.put(sight, place, first))
+                (place, self.exchange.put(&exchanged, place, first))
             }
             Act::Take => {
                 let taker = sight.recorder();
-                (taker.and_then(|taker| self.exchange.take(sight, taker)), taker)
+                (taker.and_then(|taker| self.exchange.take(&exchanged, taker)), taker)
             }
         };
         // When the message was put, only the object was known, so the object was stored as the

@@ -38,6 +38,9 @@ pub struct Wanted {
     pub jobs: bool,
     /// List each wait for a mutex or a semaphore, up to [`MAX_ROWS`](super::MAX_ROWS).
     pub waits: bool,
+    /// Instead of each wait, list only the waits with priority inversion. The limit still applies
+    /// to all waits.
+    pub only_inverted: bool,
     /// List the used budget of each server over time, and the times at which it was exhausted.
     pub budgets: bool,
     /// Measure the time between these pairs of marks.

@@ -61,8 +61,12 @@ pub(super) struct Requests {
     longest: LongestWaits,
     /// Number of waits beyond those listed.
     more: u64,
-    /// Maximum number of listed waits, or 0 if a list is not wanted.
+    /// Maximum number of waits that are considered for the list, or 0 if a list is not wanted.
     room: usize,
+    /// Number of waits that were considered for the list.
+    considered: usize,
+    /// True if only waits with priority inversion are listed.
+    only_inverted: bool,
     distributions: Distributions<Subject>,
     /// True if the distributions of objects are also collected for each task.
     uses: bool,
@@ -74,9 +78,10 @@ impl Requests {
         self.uses = true;
     }
 
-    /// Lists at most `most` waits.
-    pub(super) fn keep_each(&mut self, most: usize) {
-        self.room = most;
+    /// Lists the first `most` waits, or, with `only_inverted`, those of them with priority
+    /// inversion.
+    pub(super) fn keep_each(&mut self, most: usize, only_inverted: bool) {
+        (self.room, self.only_inverted) = (most, only_inverted);
     }
 
     pub(super) fn distributions(&mut self) -> &mut Distributions<Subject> {
@@ -88,6 +93,7 @@ impl Requests {
         (self.mutexes, self.others) = Default::default();
         self.resources.restart();
         self.waited.clear();
+        self.considered = 0;
         self.longest = LongestWaits::default();
         self.more = 0;
     }
@@ -447,9 +453,12 @@ impl Requests {
             inverted_by_priority: by_priority,
         };
         self.longest.offer(&waited);
-        if self.waited.len() >= self.room {
+        if self.considered >= self.room {
             self.more += u64::from(self.room > 0);
-        } else {
+            return;
+        }
+        self.considered += 1;
+        if !self.only_inverted || request.inverted.ticks() > 0 {
             self.waited.push(waited);
         }
     }
@@ -556,7 +565,7 @@ mod tests {
     fn waits_beyond_the_room_for_them_are_counted() {
         let (waits, other) = (ContextId(0), ContextId(1));
         let mut requests = Requests::default();
-        requests.keep_each(2);
+        requests.keep_each(2, false);
         let accounts = Accounts::default();
         for ticks in 0..3 {
             let mut running = Running::default();

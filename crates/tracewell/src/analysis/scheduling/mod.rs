@@ -89,7 +89,7 @@ mod subject;
 mod times;
 mod timing;
 #[cfg(test)]
-mod twin_tests;
+pub(in crate::analysis) mod twin_tests;
 mod waited;
 mod windows;
 
@@ -101,7 +101,7 @@ pub use filters::Hidden;
 pub use interrupts::{InterruptSource, Interrupts};
 pub use job_table::Job;
 pub use jobs::Jobs;
-pub use moments::{JobChange, Moments, Position, Wait};
+pub use moments::{Brief, JobChange, Moments, Position, Wait};
 pub use passages::{Mark, Passage};
 pub use preemptions::Preemptions;
 pub use resources::{Locks, Resource};
@@ -182,6 +182,7 @@ impl<M: Moments> Sink for Scheduling<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.events += batch.len() as u64;
         self.directory.update(trace);
+        self.moments.batch(trace);
         self.recorder = None;
         let mut table = std::mem::take(&mut self.kinds);
         let mut kinds = table.of_schema(&trace.schema);
@@ -253,7 +254,7 @@ impl<M: Moments> Scheduling<M> {
             until: None,
         };
         if wanted.waits {
-            scheduling.requests.keep_each(MAX_ROWS);
+            scheduling.requests.keep_each(MAX_ROWS, wanted.only_inverted);
         }
         if wanted.budgets {
             scheduling.budgets.keep_each();

@@ -6,7 +6,7 @@
 
 use super::step::Step;
 pub use crate::analysis::Position;
-use crate::model::{ContextId, Event, Loss, OnBehalf, Running};
+use crate::model::{ContextId, Event, Loss, OnBehalf, Running, Trace};
 
 impl Position {
     pub(super) const fn of(step: &Step) -> Self {
@@ -31,6 +31,17 @@ pub struct Wait {
     pub from: Position,
 }
 
+/// The facts about an event that most consumers need.
+#[derive(Clone, Copy, Debug)]
+pub struct Brief {
+    /// The id of the event type.
+    pub id: u32,
+    /// The context to which the event's meaning refers.
+    pub subject: Option<ContextId>,
+    /// The context that recorded the event, if it is a thread.
+    pub thread: Option<ContextId>,
+}
+
 /// A change in the jobs of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum JobChange {
@@ -47,6 +58,16 @@ pub enum JobChange {
 pub trait Moments {
     /// An event was recorded. `subject` is the context to which the event's meaning refers.
     fn event(&mut self, _event: Event<'_>, _subject: Option<ContextId>) {}
+
+    /// A batch of events begins. The schema of the trace does not change within a batch.
+    fn batch(&mut self, _trace: &Trace) {}
+
+    /// Like [`Moments::event`], but without the whole event, which takes time to assemble. Returns
+    /// false if the consumer needs the whole event. Then this call has no effect, and
+    /// [`Moments::event`] follows. `argument` returns the argument of the event with an index.
+    fn brief(&mut self, _brief: Brief, _argument: impl Fn(usize) -> Option<u64>) -> bool {
+        false
+    }
 
     /// A task was replaced on a core, although it could have continued.
     fn preempted(&mut self, _task: ContextId) {}

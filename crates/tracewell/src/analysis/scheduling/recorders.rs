@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::Scheduling;
 use super::inversions::urgency;
 use super::kinds::Kind;
-use super::moments::{Moments, Position};
+use super::moments::{Brief, Moments, Position};
 use super::rows::Rows;
 use crate::model::{ContextId, ContextKind, Event, Priority, Trace};
 
@@ -112,22 +112,25 @@ impl<M: Moments> Scheduling<M> {
     }
 
     /// Handles the facts of an event that do not depend on its meaning: its stack pointer, and
-    /// whether its type is known. `is_counted` is true if the context that recorded the event is a
-    /// task.
+    /// whether its type is known. `thread` is the context that recorded the event, if it is a
+    /// thread. `is_counted` is true if this context is a task.
     #[inline(always)]
     pub(super) fn note(
         &mut self,
         rows: &Rows<'_>,
         row: usize,
         kind: &Kind,
-        subject: Option<ContextId>,
+        (subject, thread): (Option<ContextId>, Option<ContextId>),
         is_counted: bool,
     ) {
         if is_counted && kind.stack_pointer.is_some() {
             let pointer = rows.argument(row, kind.stack_pointer);
             self.stacks.take(rows.trace, rows.context(row), pointer, rows.at(row));
         }
-        self.moments.event(Event::new(rows.trace, &rows.event(row)), subject);
+        let brief = Brief { id: rows.ids[row], subject, thread };
+        if !self.moments.brief(brief, |index| rows.argument(row, Some(index))) {
+            self.moments.event(Event::new(rows.trace, &rows.event(row)), subject);
+        }
         self.sanity.pass_kind(kind.is_known);
     }
 }

@@ -78,7 +78,7 @@ impl<M: Moments> Scheduling<M> {
     fn plain(&mut self, rows: &Rows<'_>, row: usize, kind: &Kind, run: &mut usize) -> bool {
         let Some(recorder) = self.recorder(rows, row, run) else { return false };
         let subject = self.subject(rows, row, kind, recorder, run);
-        self.note(rows, row, kind, subject, recorder.is_counted);
+        self.note(rows, row, kind, (subject, recorder.task), recorder.is_counted);
         self.requests.pass(0, kind.is_cause);
         if kind.is_cause {
             self.switches.pass_cause(0);
@@ -105,7 +105,7 @@ impl<M: Moments> Scheduling<M> {
             // A request of another task needs the times of all tasks to be up to date.
             self.charge_until(rows.trace, 0, at.ticks);
         }
-        self.note(rows, row, kind, subject, true);
+        self.note(rows, row, kind, (subject, Some(by)), true);
         let key = rows.argument(row, kind.object);
         let unlocks = meaning == Meaning::Unlock;
         match subject {
@@ -185,7 +185,7 @@ impl<M: Moments> Scheduling<M> {
         self.charge_until(trace, 0, at.ticks);
         let is_counted = recorded_by.is_some() || by_kind == Some(ContextKind::System);
         self.count(at, by, subject, is_counted);
-        self.note(rows, row, kind, subject, is_counted);
+        self.note(rows, row, kind, (subject, recorded_by), is_counted);
         let Some(before) = self.cores.first().map(|core| core.running) else { return true };
         match class {
             Class::Choice => {

@@ -12,7 +12,7 @@ use super::{Expected, JobChange, Mark, Moments, Position, Scheduling, Wait, Want
 use crate::model::schema::Schema;
 use crate::model::{
     Batch, Clock, Columns, Context, ContextId, ContextKind, Event, Loss, LossCause, OnBehalf,
-    PayloadLayout, Priority, Rate, Records, Running, Sink, Trace,
+    PayloadLayout, Priority, Processor, Rate, Records, Running, Sink, Trace,
 };
 
 /// Values of arguments: 0, which is not a key, and the keys of the contexts and of some objects.
@@ -90,7 +90,7 @@ impl Moments for Listed {
 }
 
 /// A random event: index of its type, elapsed ticks, context, priority, core, arguments.
-type AnyEvent = (usize, u64, usize, u16, u16, [(u8, u8); ARGUMENTS]);
+pub(in crate::analysis) type AnyEvent = (usize, u64, usize, u16, u16, [(u8, u8); ARGUMENTS]);
 
 fn any_event() -> impl Strategy<Value = AnyEvent> {
     let ticks = prop_oneof![20 => 0..20_u64, 1 => Just(u64::MAX)];
@@ -103,7 +103,7 @@ fn any_event() -> impl Strategy<Value = AnyEvent> {
 }
 
 /// Returns the events of a batch, and a number that determines what follows the batch.
-fn any_batch() -> impl Strategy<Value = (Vec<AnyEvent>, u8)> {
+pub(in crate::analysis) fn any_batch() -> impl Strategy<Value = (Vec<AnyEvent>, u8)> {
     (prop::collection::vec(any_event(), 1..80), 0..6_u8)
 }
 
@@ -111,6 +111,7 @@ fn trace(schema: Arc<Schema>, rate: bool) -> Trace {
     let payload = PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 };
     let clock = Clock::of_64_bits(Rate::new(1_000_000, 1).filter(|_| rate));
     let mut trace = Trace::new("test", schema, payload, clock);
+    trace.processor = Processor::Switches;
     for (kind, key) in KINDS.into_iter().zip(&KEYS[1..]) {
         let (key, key_text, name) = (*key, key.to_string(), key.to_string());
         trace.contexts.add(Context { key, key_text, kind, name, object: None });
@@ -119,7 +120,7 @@ fn trace(schema: Arc<Schema>, rate: bool) -> Trace {
 }
 
 /// Returns the schema of ThreadX or of S.Ha.R.K.
-fn schema(is_threadx: bool) -> Arc<Schema> {
+pub(in crate::analysis) fn schema(is_threadx: bool) -> Arc<Schema> {
     let (text, name) = match is_threadx {
         true => (include_str!("../../../schemas/threadx.toml"), "threadx.toml"),
         false => (include_str!("../../../schemas/shark.toml"), "shark.toml"),
@@ -154,16 +155,17 @@ fn ids(schema: &Schema) -> Vec<u32> {
     all.chain(often).collect()
 }
 
-/// Returns the figures and moments of random batches, with or without fast paths.
-fn followed(
+/// Returns the figures of random batches, and the consumer of their moments. The fast paths are
+/// taken if `short_ways` is true.
+pub(in crate::analysis) fn followed<M: Moments + Default>(
     schema: &Arc<Schema>,
     wanted: &Wanted,
     rate: bool,
     batches: &[(Vec<AnyEvent>, u8)],
     short_ways: bool,
-) -> (String, Listed) {
+) -> (String, M) {
     let mut trace = trace(schema.clone(), rate);
-    let mut scheduling = Scheduling::with_moments(wanted.clone(), Listed::default());
+    let mut scheduling = Scheduling::with_moments(wanted.clone(), M::default());
     scheduling.takes_short_ways = short_ways;
     let ids = ids(schema);
     let (mut first, mut now) = (0, 100);
@@ -222,8 +224,8 @@ proptest! {
             expected: (options == 5).then(|| ("256".to_owned(), expected)).into_iter().collect(),
             ..Wanted::default()
         };
-        let short = followed(&schema, &wanted, rate, &batches, true);
-        let long = followed(&schema, &wanted, rate, &batches, false);
+        let short = followed::<Listed>(&schema, &wanted, rate, &batches, true);
+        let long = followed::<Listed>(&schema, &wanted, rate, &batches, false);
         prop_assert_eq!(short, long);
     }
 }

@@ -171,7 +171,7 @@ impl Stored for Level {
             return None;
         }
         let (from, ends) = (Vec::with_capacity(parts), Vec::with_capacity(parts));
-        let mut level = Self { from, ends, shares: Vec::with_capacity(parts) };
+        let mut level = Self { from, ends, shares: Vec::with_capacity(4 * parts) };
         let mut last = START;
         for _ in 0..parts {
             last.ticks = last.ticks.wrapping_add(u64::take(input)?);

@@ -81,7 +81,7 @@ pub struct SummaryBuilder {
 
 impl Default for SummaryBuilder {
     fn default() -> Self {
-        let wanted = Wanted { waits: true, ..Wanted::default() };
+        let wanted = Wanted { waits: true, only_inverted: true, ..Wanted::default() };
         Self {
             tracks: TrackBuilder::with_figures(wanted).without_machines().without_inversions(),
             parts: Parts::default(),
@@ -198,6 +198,16 @@ impl Summary {
     /// Returns the scheduling figures of the whole trace.
     pub fn figures(&self) -> &Figures {
         &self.rest.figures
+    }
+
+    /// Returns the number of mutexes and semaphores.
+    pub(crate) fn locks(&self) -> usize {
+        self.rest.locks.len()
+    }
+
+    /// Returns the number of reasons why contexts were blocked.
+    pub(crate) fn reasons(&self) -> usize {
+        self.rest.reasons.len()
     }
 
     /// Returns the number of changes in all rows.

@@ -20,52 +20,78 @@ use crate::analysis::tracks::{Change, Holder, Occupant, Position, State};
 /// Number of changes in a block. In tests, blocks are small, so that even a short row has several.
 pub(super) const BLOCK: usize = if cfg!(test) { 8 } else { 64 };
 
-/// Number of places for the numbers of recent states; a power of two.
-const PLACES: usize = 64;
+/// Number of places for recent states; a power of two.
+const PLACES: usize = 32;
+
+/// An empty place. No state has these bits.
+const NO_STATE: (u128, u32) = (u128::MAX, 0);
 
 /// A state of a row.
 pub(super) trait RowState: Copy + Eq + Hash + Classed {
-    /// Returns a number that usually differs between the states of a row.
-    fn hint(self) -> usize;
+    /// Returns a number that differs between all states. It takes no branch that depends on the
+    /// state, because the states of a row follow each other in no predictable order.
+    fn bits(self) -> u128;
+}
+
+/// Returns a number for a variant of a state with the contents of the variant.
+#[inline(always)]
+fn bits(variant: u8, high: u32, low: u32) -> u128 {
+    u128::from(variant) << 64 | u128::from(high) << 32 | u128::from(low)
 }
 
 impl RowState for State {
-    fn hint(self) -> usize {
-        match self {
+    #[inline(always)]
+    fn bits(self) -> u128 {
+        let variant = match self {
             Self::Unknown => 0,
-            // A context usually runs on its own behalf.
             Self::Running(_) => 1,
             Self::Interrupted => 2,
             Self::Preempted => 3,
             Self::Ready => 4,
-            Self::Sleeping => 5,
-            Self::Done => 6,
-            Self::Off => 7,
-            Self::Deleted => 8,
-            Self::Blocked(reason) => 9 + reason as usize,
-        }
+            Self::Blocked(_) => 5,
+            Self::Sleeping => 6,
+            Self::Done => 7,
+            Self::Off => 8,
+            Self::Deleted => 9,
+        };
+        let of = if let Self::Running(of) = self { of.bits() } else { 0 };
+        let reason = if let Self::Blocked(reason) = self { reason } else { 0 };
+        let content = of | reason;
+        bits(variant, 0, content)
     }
 }
 
 impl RowState for Occupant {
-    fn hint(self) -> usize {
+    #[inline(always)]
+    fn bits(self) -> u128 {
         match self {
-            Self::Unknown => 0,
-            Self::Idle => 1,
-            Self::Interrupt { depth, .. } => 2 + usize::from(depth & 3),
-            Self::Task { runs, .. } => 6 + runs.index(),
+            Self::Unknown => bits(0, 0, 0),
+            Self::Idle => bits(1, 0, 0),
+            Self::Task { runs, of } => bits(2, runs.0, of.bits()),
+            Self::Interrupt { number, depth } => {
+                bits(3 + u8::from(number.is_some()), u32::from(depth), number.unwrap_or(0))
+            }
         }
     }
 }
 
 impl RowState for Holder {
-    fn hint(self) -> usize {
+    #[inline(always)]
+    fn bits(self) -> u128 {
         match self {
-            Self::Unknown => 0,
-            Self::Free => 1,
-            Self::Context(context) => 2 + context.index(),
+            Self::Unknown => bits(0, 0, 0),
+            Self::Free => bits(1, 0, 0),
+            Self::Context(context) => bits(2, 0, context.0),
         }
     }
+}
+
+/// Returns the place of a state in [`SummaryRow::recent`].
+#[inline(always)]
+fn place(bits: u128) -> usize {
+    // The highest bits of the product depend on all bits of the state.
+    let folded = bits as u64 ^ (bits >> 64) as u64;
+    (folded.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - PLACES.ilog2())) as usize % PLACES
 }
 
 /// A row of a summary. States are numbered in the order of their first occurrence.
@@ -76,9 +102,8 @@ pub(super) struct SummaryRow<S> {
     pub(super) classes: Vec<u32>,
     number_of: HashMap<S, u32, RandomState>,
     class_of: HashMap<u64, u32, RandomState>,
-    /// The numbers of recent states. The hint of a state determines its place. Most look-ups need
-    /// no hash table.
-    recent: [u32; PLACES],
+    /// The bits and the numbers of recent states. Most look-ups need no hash table.
+    recent: [(u128, u32); PLACES],
     /// The sums of each level. The first level exists if there are blocks.
     pub(super) levels: Vec<Sums>,
     /// The records of the complete segments. Each record contains the blocks of one segment.
@@ -138,7 +163,7 @@ impl<S> Default for SummaryRow<S> {
             classes: Vec::new(),
             number_of: HashMap::default(),
             class_of: HashMap::default(),
-            recent: [0; PLACES],
+            recent: [NO_STATE; PLACES],
             levels: Vec::new(),
             sealed: Vec::new(),
             blocks: Blocks::default(),
@@ -207,16 +232,21 @@ impl<S: RowState> SummaryRow<S> {
     /// Returns the number that identifies a state in this row.
     #[inline]
     pub(super) fn number(&mut self, state: S) -> u32 {
-        let recent = &mut self.recent[state.hint() % PLACES];
-        if self.states.get(*recent as usize) != Some(&state) {
-            let next = self.states.len() as u32;
-            *recent = *self.number_of.entry(state).or_insert(next);
-            if *recent == next {
-                self.states.push(state);
-                self.classes.push(*self.class_of.entry(state.class()).or_insert(next));
-            }
+        let bits = state.bits();
+        let (known, number) = self.recent[place(bits)];
+        if known == bits { number } else { self.find_number(state, bits) }
+    }
+
+    #[inline(never)]
+    fn find_number(&mut self, state: S, bits: u128) -> u32 {
+        let next = self.states.len() as u32;
+        let number = *self.number_of.entry(state).or_insert(next);
+        if number == next {
+            self.states.push(state);
+            self.classes.push(*self.class_of.entry(state.class()).or_insert(next));
         }
-        *recent
+        self.recent[place(bits)] = (bits, number);
+        number
     }
 
     /// Adds changes that follow the existing changes of the row.
@@ -233,14 +263,15 @@ impl<S: RowState> SummaryRow<S> {
     /// Encodes the open changes as a block. The state of the last one lasts until `end`.
     fn close(&mut self, end: Position, pool: &mut Pool) {
         let Self { classes, blocks, open, sum, .. } = self;
-        let ends = open.iter().skip(1).map(|(at, _)| *at).chain([end]);
         let (mut last, mut length) = (START, blocks.bytes.len());
         blocks.bytes.resize(length + open.len() * MAX_CHANGE, 0);
-        for ((at, state), until) in open.iter().zip(ends) {
-            length += put(&mut blocks.bytes[length..], last, *at, *state);
-            sum.add(classes[*state as usize], *state, until.ticks.saturating_sub(at.ticks));
-            last = *at;
-        }
+        let mut add = |(at, state): (Position, u32), until: Position| {
+            length += put(&mut blocks.bytes[length..], last, at, state);
+            sum.add(classes[state as usize], state, until.ticks.saturating_sub(at.ticks));
+            last = at;
+        };
+        open.windows(2).for_each(|pair| add(pair[0], pair[1].0));
+        open.last().into_iter().for_each(|change| add(*change, end));
         blocks.bytes.truncate(length);
         blocks.ends.push(length);
         let from = open[0].0;

@@ -4,7 +4,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::io;
 use std::ops::Range;
 
@@ -22,12 +21,14 @@ const BLOCK: usize = 1024;
 /// block, which contains one short entry per key in each part.
 const PARTS: [u64; 2] = [64, 16];
 
+/// Keys below this number have places in a list.
+const LOW_KEYS: u64 = 1 << 12;
+
 /// An entry with a range of ticks. If a view cannot distinguish two entries with the same key, it
 /// can show only one of them.
 pub(crate) trait Extent: Copy {
-    type Key: Eq + Hash;
-
-    fn key(&self) -> Self::Key;
+    /// Returns a number, which is small in a trace with few contexts.
+    fn key(&self) -> u64;
     fn first(&self) -> u64;
     fn last(&self) -> u64;
 
@@ -37,10 +38,8 @@ pub(crate) trait Extent: Copy {
 }
 
 impl Extent for Mark {
-    type Key = u32;
-
-    fn key(&self) -> u32 {
-        self.context.0
+    fn key(&self) -> u64 {
+        u64::from(self.context.0)
     }
 
     fn first(&self) -> u64 {
@@ -53,10 +52,8 @@ impl Extent for Mark {
 }
 
 impl Extent for Arrow {
-    type Key = (u32, bool);
-
-    fn key(&self) -> (u32, bool) {
-        (self.to_context.0, self.kind == ArrowKind::WakeUp)
+    fn key(&self) -> u64 {
+        u64::from(self.to_context.0) << 1 | u64::from(self.kind == ArrowKind::WakeUp)
     }
 
     fn first(&self) -> u64 {
@@ -70,9 +67,9 @@ impl Extent for Arrow {
 
 /// A view draws all waits for a lock in one row.
 impl Extent for WaitSpan {
-    type Key = ();
-
-    fn key(&self) {}
+    fn key(&self) -> u64 {
+        0
+    }
 
     fn first(&self) -> u64 {
         self.from.ticks
@@ -84,10 +81,8 @@ impl Extent for WaitSpan {
 }
 
 impl Extent for Job {
-    type Key = (u32, bool);
-
-    fn key(&self) -> (u32, bool) {
-        (self.context.0, self.missed.is_some())
+    fn key(&self) -> u64 {
+        u64::from(self.context.0) << 1 | u64::from(self.missed.is_some())
     }
 
     fn first(&self) -> u64 {
@@ -318,13 +313,16 @@ struct Distinct<'a, T: Extent> {
     range: &'a Range<u64>,
     resolution: u64,
     shown: Vec<T>,
-    /// For each key, the earliest time at which the next short entry that is shown can begin.
-    free: HashMap<T::Key, u64, RandomState>,
+    /// For each key, the earliest time at which the next short entry that is shown can begin. Only
+    /// keys from [`LOW_KEYS`] on need a hash table.
+    free: Vec<u64>,
+    free_more: HashMap<u64, u64, RandomState>,
 }
 
 impl<'a, T: Extent> Distinct<'a, T> {
     fn new(range: &'a Range<u64>, resolution: u64) -> Self {
-        Self { range, resolution, shown: Vec::new(), free: HashMap::default() }
+        let (shown, free, free_more) = Default::default();
+        Self { range, resolution, shown, free, free_more }
     }
 
     fn add(&mut self, entry: &T) {
@@ -338,12 +336,25 @@ impl<'a, T: Extent> Distinct<'a, T> {
         if self.resolution == 0 || entry.last().saturating_sub(first) > self.resolution {
             return true;
         }
-        let free = self.free.entry(entry.key()).or_insert(0);
+        let next = first.saturating_add(self.resolution);
+        let free = self.free(entry.key());
         let is_free = first >= *free;
         if is_free {
-            *free = first.saturating_add(self.resolution);
+            *free = next;
         }
         is_free
+    }
+
+    #[inline]
+    fn free(&mut self, key: u64) -> &mut u64 {
+        let index = key as usize;
+        if key >= LOW_KEYS {
+            return self.free_more.entry(key).or_insert(0);
+        }
+        if index >= self.free.len() {
+            self.free.resize(index + 1, 0);
+        }
+        &mut self.free[index]
     }
 }
 

@@ -41,7 +41,7 @@ impl<S: RowState> SummaryRow<S> {
         // Each level contains only the sums of complete groups. The levels below contain the rest.
         let mut summed = 0;
         for (number, level) in self.levels.iter().enumerate().rev() {
-            (summed..level.len()).try_for_each(|part| view.part(number, part))?;
+            view.parts(number, summed..level.len())?;
             summed = level.len() * FAN;
         }
         for (index, (at, state)) in self.open.iter().enumerate() {
@@ -78,29 +78,42 @@ struct View<'a, S> {
 }
 
 impl<S: RowState> View<'_, S> {
-    /// Adds a part of a level: the whole part if it is short enough, otherwise its parts in the
-    /// level below. The first level contains a part for each block.
-    fn part(&mut self, number: usize, part: usize) -> io::Result<()> {
-        if self.is_complete {
-            return Ok(());
+    /// Adds consecutive parts of a level: each whole part that is short enough, and otherwise its
+    /// parts in the level below. The first level contains a part for each block.
+    fn parts(&mut self, number: usize, parts: Range<usize>) -> io::Result<()> {
+        let (row, mut next) = (self.row, parts.start);
+        while next < parts.end && !self.is_complete {
+            let segment = next / SEGMENT;
+            let end = parts.end.min((segment + 1) * SEGMENT);
+            let level = &row.levels[number];
+            if segment == level.sealed.len() {
+                self.parts_of(&level.open, number, next..end)?;
+            } else {
+                let sums = self.sums_of(number, segment)?;
+                self.parts_of(&sums, number, next..end)?;
+            }
+            next = end;
         }
-        let (row, index) = (self.row, part % SEGMENT);
-        let level = &row.levels[number];
-        let divided = if part / SEGMENT == level.sealed.len() {
-            self.summed(&level.open, number, part)
-        } else {
-            let sums = self.sums_of(number, part / SEGMENT)?;
-            self.summed(&sums, number, part)
-        };
-        let Some(end) = divided else { return Ok(()) };
-        if let Some(below) = number.checked_sub(1) {
-            return (part * FAN..(part + 1) * FAN).try_for_each(|part| self.part(below, part));
+        Ok(())
+    }
+
+    /// Adds parts of a segment with these sums.
+    fn parts_of(&mut self, sums: &Level, number: usize, parts: Range<usize>) -> io::Result<()> {
+        for part in parts {
+            if self.is_complete {
+                break;
+            }
+            let Some(end) = self.summed(sums, number, part) else { continue };
+            if let Some(below) = number.checked_sub(1) {
+                self.parts(below, part * FAN..(part + 1) * FAN)?;
+            } else if part / SEGMENT == self.row.sealed.len() {
+                self.block(self.row.blocks.block(part % SEGMENT), end)?;
+            } else {
+                let blocks = self.blocks_of(part / SEGMENT)?;
+                self.block(blocks.block(part % SEGMENT), end)?;
+            }
         }
-        if part / SEGMENT == row.sealed.len() {
-            return self.block(row.blocks.block(index), end);
-        }
-        let blocks = self.blocks_of(part / SEGMENT)?;
-        self.block(blocks.block(index), end)
+        Ok(())
     }
 
     /// Adds a part if it is short enough. `sums` are the sums of its segment. If the part is too
@@ -264,8 +277,8 @@ mod tests {
     use super::*;
 
     impl RowState for u8 {
-        fn hint(self) -> usize {
-            usize::from(self)
+        fn bits(self) -> u128 {
+            u128::from(self)
         }
     }
 
@@ -307,10 +320,12 @@ mod tests {
     }
 
     #[test]
-    fn states_with_the_same_hint_have_different_numbers() {
+    fn states_with_the_same_place_have_different_numbers() {
         let mut row = SummaryRow::default();
-        let states = [0, 64, 0, 128, 64, 64, 0_u8];
-        assert_eq!(states.map(|state| row.number(state)), [0, 1, 0, 2, 1, 1, 0]);
+        let states: Vec<u8> = (0..=u8::MAX).chain((0..=u8::MAX).rev()).collect();
+        let numbers: Vec<_> = states.iter().map(|state| row.number(*state)).collect();
+        let expected: Vec<_> = states.iter().map(|state| u32::from(*state)).collect();
+        assert_eq!(numbers, expected);
     }
 
     /// The first state after the range is in another block. The sum of that block does not name

@@ -1,15 +1,18 @@
 //! Turns moments into tracks.
 
-use super::contexts::Contexts;
+#[cfg(test)]
+mod brief_tests;
+
+use super::contexts::{Asked, Contexts};
 use super::findings::Inversions;
 use super::jobs::Jobs;
 use super::locks::Locks;
 use super::machines::{MachineTrackBuilder, MachineTracks};
 use super::{
-    Arrow, ArrowKind, Gap, Holder, MAX_ENTRIES, Mark, Occupant, Position, Reason, Row, Settled,
-    State, Tracks,
+    Arrow, ArrowKind, Gap, Holder, MAX_ENTRIES, Mark, Occupant, Position, Row, Settled, State,
+    Tracks,
 };
-use crate::analysis::scheduling::{JobChange, Moments, Scheduling, Wait, Wanted};
+use crate::analysis::scheduling::{Brief, JobChange, Moments, Scheduling, Wait, Wanted};
 use crate::model::PerId;
 use crate::model::schema::Schema;
 use crate::model::{
@@ -147,19 +150,46 @@ struct EventFacts {
     has_cases: bool,
     /// True if the event begins a call in which a context can wait.
     waits_in: bool,
+    effect: Effect,
+    /// The request of its subject, if this is the only effect.
+    asks: Option<Meaning>,
+}
+
+/// The effect of an event id on the tracks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Effect {
+    /// The context that recorded it continues.
+    Continues,
+    /// The same, also if the event refers to no context.
+    AlwaysContinues,
+    /// Its meaning, or another fact, determines the effect.
+    Other,
 }
 
 impl EventFacts {
     fn of(schema: &Schema, id: u32) -> Self {
         let event = schema.event(id);
         let means = event.means;
+        let (meaning, waits_in) =
+            (means.map(|means| means.meaning), event.details.waits_in.is_some());
+        let has_cases = means.is_some_and(|means| means.cases[0].is_some());
+        let effect = match meaning {
+            None => Effect::AlwaysContinues,
+            Some(_) if has_cases => Effect::Other,
+            Some(meaning) if !(waits_in || asks(meaning)) && only_continues(meaning) => {
+                Effect::Continues
+            }
+            Some(_) => Effect::Other,
+        };
         Self {
-            meaning: means.map(|means| means.meaning),
+            meaning,
             object: means.and_then(|means| means.object),
             value: means.and_then(|means| means.value),
             offset: means.map_or(0, |means| means.offset),
-            has_cases: means.is_some_and(|means| means.cases[0].is_some()),
-            waits_in: event.details.waits_in.is_some(),
+            has_cases,
+            waits_in,
+            effect,
+            asks: meaning.filter(|meaning| !has_cases && asks(*meaning)),
         }
     }
 
@@ -248,24 +278,49 @@ impl Moments for Builder {
                 let named = facts.object(event).and_then(|key| event.trace.contexts.find(key));
                 named.into_iter().for_each(|gone| self.contexts.deleted(gone, at));
             }
-            meaning if asks(meaning) => {
-                let (request, key) = (Some(meaning), facts.object(event));
-                let asked = Reason { request, key, ..Reason::default() };
-                self.contexts.asks(subject, Some(asked));
-                if facts.waits_in {
-                    self.contexts.calls(subject, Some(asked));
-                }
+            request if asks(request) => {
+                self.asks(subject, Asked { request, key: facts.object(event) }, facts.waits_in);
             }
             Meaning::PriorityChange | Meaning::Inherit | Meaning::Runs => {}
             meaning => {
                 if meaning == Meaning::Return || facts.waits_in {
-                    let (request, key) = (Some(Meaning::Call), Some(u64::from(event.id())));
-                    let call = Reason { request, key, ..Reason::default() };
+                    let key = Some(u64::from(event.id()));
+                    let call = Asked { request: Meaning::Call, key };
                     self.contexts.calls(subject, facts.waits_in.then_some(call));
                 }
                 self.continues(event);
             }
         }
+    }
+
+    fn batch(&mut self, trace: &Trace) {
+        self.facts.of_schema(&trace.schema);
+        self.shows_switches = trace.processor == Processor::Switches;
+    }
+
+    #[inline(always)]
+    fn brief(&mut self, brief: Brief, argument: impl Fn(usize) -> Option<u64>) -> bool {
+        let Brief { id, subject, thread } = brief;
+        let facts = self.facts.known(id).filter(|_| !self.in_gap && self.shows_switches);
+        let Some(EventFacts { effect, asks, object, waits_in, .. }) = facts.copied() else {
+            return false;
+        };
+        if let Some(request) = asks {
+            if let Some(subject) = subject.filter(|_| self.has_room()) {
+                let key = object.and_then(argument);
+                self.asks(subject, Asked { request, key }, waits_in);
+            }
+            return true;
+        }
+        if effect == Effect::Other {
+            return false;
+        }
+        let continues = effect == Effect::AlwaysContinues || (subject.is_some() && self.has_room());
+        thread
+            .filter(|_| continues)
+            .into_iter()
+            .for_each(|thread| self.contexts.asks(thread, None));
+        true
     }
 
     fn preempted(&mut self, task: ContextId) {
@@ -390,6 +445,15 @@ impl Builder {
         self.entries += 1;
     }
 
+    /// Stores a request of a context. `waits_in` is true if the context can wait in this call.
+    #[inline(always)]
+    fn asks(&mut self, subject: ContextId, asked: Asked, waits_in: bool) {
+        self.contexts.asks(subject, Some(asked));
+        if waits_in {
+            self.contexts.calls(subject, Some(asked));
+        }
+    }
+
     /// Stores that the context of an event continues to run.
     fn continues(&mut self, event: Event<'_>) {
         if event.context().is_some_and(|context| context.kind == ContextKind::Thread) {
@@ -445,6 +509,30 @@ fn asks(meaning: Meaning) -> bool {
             | Meaning::SendFirst
             | Meaning::Allocate
             | Meaning::Sleeps
+    )
+}
+
+/// Returns true if an event with this meaning shows only that its context continues to run.
+fn only_continues(meaning: Meaning) -> bool {
+    !matches!(
+        meaning,
+        Meaning::InterruptEnter
+            | Meaning::Mark
+            | Meaning::Value
+            | Meaning::DeadlineMissed
+            | Meaning::WcetExceeded
+            | Meaning::Ready
+            | Meaning::Activate
+            | Meaning::Blocks
+            | Meaning::Complete
+            | Meaning::Yields
+            | Meaning::SliceExpired
+            | Meaning::SwitchedOut
+            | Meaning::Delete
+            | Meaning::PriorityChange
+            | Meaning::Inherit
+            | Meaning::Runs
+            | Meaning::Return
     )
 }
 

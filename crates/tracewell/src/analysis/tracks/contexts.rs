@@ -16,14 +16,23 @@ struct Context {
     /// The core on which it is running.
     core: Option<u16>,
     /// Its latest request, until another event shows that the request was granted.
-    asked: Option<Reason>,
+    asked: Option<Asked>,
     /// The call that it has entered and in which it can wait; `None` after the call returns.
-    call: Option<Reason>,
+    call: Option<Asked>,
     /// The state that the context will have when it loses the processor, if an event has announced
     /// this state.
     next: Option<State>,
     /// The event that made it ready, and the context that recorded this event.
     woken: Option<(Position, Option<ContextId>)>,
+}
+
+/// A request of a context, or a call in which it can wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// As in [`Reason::request`].
+    pub(super) request: Meaning,
+    /// As in [`Reason::key`].
+    pub(super) key: Option<u64>,
 }
 
 /// Follows the states of all contexts.
@@ -75,13 +84,13 @@ impl Contexts {
 
     /// Stores the request of a context. `None` means that, according to an event, the previous
     /// request was granted.
-    pub(super) fn asks(&mut self, id: ContextId, asked: Option<Reason>) {
+    pub(super) fn asks(&mut self, id: ContextId, asked: Option<Asked>) {
         self.at(id).asked = asked;
     }
 
     /// Stores the call that a context entered and in which it can wait. `None` means that the
     /// context has returned from the call.
-    pub(super) fn calls(&mut self, id: ContextId, call: Option<Reason>) {
+    pub(super) fn calls(&mut self, id: ContextId, call: Option<Asked>) {
         self.at(id).call = call;
     }
 
@@ -97,8 +106,11 @@ impl Contexts {
             return;
         }
         let state = match asked.or(call) {
-            Some(Reason { request: Some(Meaning::Sleeps), .. }) => State::Sleeping,
-            reason => self.blocked(Reason { code, ..reason.unwrap_or_default() }),
+            Some(Asked { request: Meaning::Sleeps, .. }) => State::Sleeping,
+            asked => {
+                let (request, key) = (asked.map(|it| it.request), asked.and_then(|it| it.key));
+                self.blocked(Reason { request, key, code, ..Reason::default() })
+            }
         };
         self.leaves(id, at, core, state);
     }
@@ -142,7 +154,7 @@ impl Contexts {
     pub(super) fn switched_out(&mut self, id: ContextId) {
         let context = self.at(id);
         if context.core.is_some() && context.next.is_none() {
-            let request = context.asked.take().and_then(|asked| asked.request);
+            let request = context.asked.take().map(|asked| asked.request);
             let sleeps = request == Some(Meaning::Sleeps);
             context.next = Some(if sleeps { State::Sleeping } else { State::Preempted });
         }

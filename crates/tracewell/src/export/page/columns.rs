@@ -22,8 +22,7 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use serde_json::{Value, json};
-
-use crate::analysis::stored::put_number;
+use tracewell_wire::number;
 
 /// Numbers from here on are not exact in a 64-bit floating-point value.
 const WIDE: u64 = 1 << 53;
@@ -31,7 +30,10 @@ const WIDE: u64 = 1 << 53;
 /// A column that is being filled.
 #[derive(Debug, Default)]
 pub(super) struct Column {
+    /// The encoded values, and room for a further value.
     bytes: Vec<u8>,
+    /// Number of bytes of the encoded values.
+    length: usize,
     count: u64,
     last: u64,
     wide: bool,
@@ -42,7 +44,7 @@ impl Column {
     pub(super) fn number(&mut self, value: u64) {
         self.count += 1;
         self.wide |= value >= WIDE;
-        put_number(value, &mut self.bytes);
+        self.put(value);
     }
 
     /// Appends a value to a column of `deltas`.
@@ -51,16 +53,45 @@ impl Column {
         self.wide |= value >= WIDE;
         let is_less = value < self.last;
         let magnitude = value.abs_diff(self.last);
-        // With its sign, the number can need 65 bits, which `encode` does not accept. So write the
-        // first byte here.
-        let (first, others) = ((magnitude << 1) as u8 & 0x7F | u8::from(is_less), magnitude >> 6);
-        if others == 0 {
-            self.bytes.push(first);
+        if magnitude < 1 << 55 {
+            self.put(magnitude << 1 | u64::from(is_less));
         } else {
-            self.bytes.push(first | 0x80);
-            put_number(others, &mut self.bytes);
+            // With its sign, the number can need 65 bits, so write the first byte here.
+            self.make_room();
+            self.bytes[self.length] = (magnitude << 1) as u8 | u8::from(is_less) | 0x80;
+            self.length += 1;
+            self.put(magnitude >> 6);
         }
         self.last = value;
+    }
+
+    /// Appends a number in groups of 7 bits.
+    #[inline]
+    fn put(&mut self, value: u64) {
+        self.make_room();
+        let free = &mut self.bytes[self.length..];
+        if value >= 1 << 56 {
+            let number = number::encode(value);
+            free[..number.len()].copy_from_slice(&number);
+            self.length += number.len();
+            return;
+        }
+        // Divide the number into groups of 28, 14 and 7 bits, and write eight bytes at once.
+        let halves = value & 0x0FFF_FFFF | (value & 0x00FF_FFFF_F000_0000) << 4;
+        let fours = halves & 0x0000_3FFF_0000_3FFF | (halves & 0x0FFF_C000_0FFF_C000) << 2;
+        let groups = fours & 0x007F_007F_007F_007F | (fours & 0x3F80_3F80_3F80_3F80) << 1;
+        let others = (63 - (value | 1).leading_zeros()) / 7;
+        let continues = 0x8080_8080_8080_8080 & ((1_u64 << (8 * others)) - 1);
+        free[..8].copy_from_slice(&(groups | continues).to_le_bytes());
+        self.length += others as usize + 1;
+    }
+
+    /// Makes room for the longest number, and for one byte before it.
+    #[inline]
+    fn make_room(&mut self) {
+        if self.bytes.len() < self.length + number::MAX_NUMBER + 1 {
+            self.bytes.resize(2 * self.bytes.len() + 64, 0);
+        }
     }
 }
 
@@ -84,8 +115,8 @@ impl Columns {
 
     /// Adds bytes.
     pub(super) fn bytes(&mut self, name: &str, bytes: Vec<u8>) {
-        let count = bytes.len() as u64;
-        self.add(name, "bytes", Column { bytes, count, ..Column::default() });
+        let (count, length) = (bytes.len() as u64, bytes.len());
+        self.add(name, "bytes", Column { bytes, length, count, ..Column::default() });
     }
 
     /// Adds the columns of another list.
@@ -95,7 +126,8 @@ impl Columns {
     }
 
     fn add(&mut self, name: &str, form: &str, column: Column) {
-        let Column { bytes, count, wide, .. } = column;
+        let Column { mut bytes, length, count, wide, .. } = column;
+        bytes.truncate(length);
         self.list.push(json!({
             "name": name, "form": form, "count": count, "bytes": bytes.len(), "wide": wide,
         }));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::columns::{Column, Columns};
 use crate::model::schema::Schema;
-use crate::model::{Arguments, Batch, Event, Meaning, PerId, Trace};
+use crate::model::{Arguments, Batch, ContextId, Event, Meaning, PerId, Priority, Trace};
 use crate::text::{Describer, TextBuffer};
 
 /// Maximum number of events in a page.
@@ -49,11 +49,13 @@ pub(super) struct Events {
     describer: Describer,
     buffer: TextBuffer,
     /// The first recorded priority of each context.
-    priorities: Vec<Option<u16>>,
+    priorities: Vec<Priority>,
     /// For each event id that blocks a context, the argument with the state code.
     blocks: PerId<Option<usize>>,
     /// Names of the state codes that the kernel recorded.
     pub(super) codes: HashMap<u64, String, RandomState>,
+    /// One of these codes, which the next event probably has, too.
+    last_code: Option<u64>,
 }
 
 /// Returns the argument with the state code, if events of an id block a context.
@@ -73,13 +75,24 @@ impl Events {
     /// Stores the first priority of each context, and the name of each state code with which an
     /// event blocks a context. Also call this for batches whose events the page does not list.
     pub(super) fn note(&mut self, trace: &Trace, batch: &Batch<'_>) {
-        for (context, priority) in batch.columns.context.iter().zip(&batch.columns.priority) {
-            let index = context.index();
-            if index >= self.priorities.len() {
-                self.priorities.resize(index + 1, None);
-            }
-            if self.priorities[index].is_none() {
-                self.priorities[index] = priority.get();
+        if self.priorities.len() < trace.contexts.len() {
+            self.priorities.resize(trace.contexts.len(), Priority::NONE);
+        }
+        let pairs = || batch.columns.context.iter().zip(&batch.columns.priority);
+        // Usually no event shows a new priority. A branch for each event would often be
+        // mispredicted.
+        let none = |context: &ContextId| {
+            self.priorities.get(context.index()).is_some_and(|known| *known == Priority::NONE)
+        };
+        let is_new = |(context, priority): (&ContextId, &Priority)| {
+            (*priority != Priority::NONE) & none(context)
+        };
+        if pairs().fold(false, |any, pair| any | is_new(pair)) {
+            for (context, priority) in pairs() {
+                let known = self.priorities.get_mut(context.index());
+                if let Some(known) = known.filter(|known| **known == Priority::NONE) {
+                    *known = *priority;
+                }
             }
         }
         let arguments = Arguments::new(trace, batch);
@@ -87,7 +100,8 @@ impl Events {
         for (row, id) in batch.columns.id.iter().enumerate() {
             let Some(argument) = *blocks.get(*id, state_code) else { continue };
             let Some(code) = arguments.get(row, argument) else { continue };
-            if self.codes.contains_key(&code) {
+            if self.last_code == Some(code) || self.codes.contains_key(&code) {
+                self.last_code = Some(code);
                 continue;
             }
             let Some(row) = batch.event(row) else { break };
@@ -147,7 +161,7 @@ impl Events {
         let row = |(id, context): (crate::model::ContextId, &crate::model::Context)| {
             let object = context.object.and_then(|object| trace.objects.get(object));
             let recorded = object.and_then(|object| object.priority);
-            let seen = self.priorities.get(id.index()).copied().flatten();
+            let seen = self.priorities.get(id.index()).and_then(|priority| priority.get());
             json!({
                 "name": context.name,
                 "key": context.key_text,

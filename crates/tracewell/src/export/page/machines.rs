@@ -8,11 +8,13 @@
 //! | `level` | 1 if the level is known, otherwise 0 | the level; `most` is the maximum |
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use serde_json::{Value, json};
 
 use super::rows::Rows;
 use crate::analysis::machines::Named;
+use crate::analysis::summary::distinct;
 use crate::analysis::tracks::{
     Arrow, Change, LevelTrack, MachineTrack, MachineTracks, Row, SpanTrack, StepSpan,
 };
@@ -53,6 +55,11 @@ impl MachineRows {
             levels: levels.into_iter().map(|track| level(trace, track)).collect(),
             messages,
         }
+    }
+
+    /// Returns the messages that overlap a range of ticks and can be distinguished at a resolution.
+    pub(super) fn messages(&self, range: &Range<u64>, resolution: u64) -> Vec<Arrow> {
+        distinct(self.messages.iter(), range, resolution)
     }
 
     /// Adds the rows. The time is divided into parts of `resolution` ticks, and a row contains only
@@ -116,9 +123,8 @@ impl MachineRow {
         let Self { members, row, steps } = self;
         let no_state = if members["group"].is_null() { 0 } else { 2 };
         let code = |state: Option<u32>| state.map_or((no_state, 0), |state| (1, state.into()));
-        let changes = row.changes()[rows.first(row)..].iter();
-        let changes =
-            rows.thinned(changes.map(|change| (change.at, code(change.state))), resolution);
+        let changes = &row.changes()[rows.first(row)..];
+        let changes = rows.thinned(changes, |change| (change.at, code(change.state)), resolution);
         if changes.0 < changes.1 {
             rows.add("machine", with_changes(members.clone(), changes));
         }
@@ -127,7 +133,7 @@ impl MachineRow {
         let ended = steps.iter().filter_map(|step| Some((step.from, step.until?)));
         let ended = ended.filter(|(_, until)| until.ticks >= start);
         let changes = ended.flat_map(|(from, until)| [(from, (1, 0)), (until, (0, 0))]);
-        let changes = rows.thinned(changes, resolution);
+        let changes = rows.thinned(&changes.collect::<Vec<_>>(), |change| change, resolution);
         if changes.0 < changes.1 {
             let members = json!({ "name": members["name"], "key": members["key"] });
             rows.add("steps", with_changes(members, changes));
@@ -139,9 +145,8 @@ impl LevelRow {
     fn show(&self, resolution: u64, rows: &mut Rows) {
         let Self { members, row } = self;
         let code = |level: Option<u64>| (u64::from(level.is_some()), level.unwrap_or(0));
-        let changes = row.changes()[rows.first(row)..].iter();
-        let changes =
-            rows.thinned(changes.map(|change| (change.at, code(change.state))), resolution);
+        let changes = &row.changes()[rows.first(row)..];
+        let changes = rows.thinned(changes, |change| (change.at, code(change.state)), resolution);
         rows.add("level", with_changes(members.clone(), changes));
     }
 }

@@ -59,24 +59,34 @@ impl Rows {
     /// ticks, and adds only the last change in each part. Also adds the first change after the
     /// range, which ends the last span. Returns the index of the first change, and the index after
     /// the last.
-    pub(super) fn thinned(
+    pub(super) fn thinned<C: Copy>(
         &mut self,
-        changes: impl Iterator<Item = (Position, (u64, u64))>,
+        mut changes: &[C],
+        of: impl Fn(C) -> (Position, (u64, u64)),
         resolution: u64,
     ) -> (usize, usize) {
-        let start = self.changed;
-        let part = |at: Position| at.ticks / resolution.max(1);
-        let mut changes = changes.peekable();
-        let until = self.range.end;
-        while let Some((at, code)) = changes.next() {
-            let is_last = changes.peek().is_none_or(|(next, _)| part(*next) != part(at));
-            let is_after = at.ticks > until;
-            if resolution <= 1 || is_last || is_after {
+        let (start, until) = (self.changed, self.range.end);
+        let up_to = |list: &[C], end: u64| leading(list, |change| of(*change).0.ticks <= end);
+        while let Some(first) = changes.first() {
+            let (at, code) = of(*first);
+            if at.ticks > until {
                 self.change(at, code);
-            }
-            if is_after {
                 break;
             }
+            let count = if resolution <= 1 {
+                1
+            } else {
+                let end = (at.ticks - at.ticks % resolution).saturating_add(resolution - 1);
+                up_to(changes, end).max(1)
+            };
+            let (at, code) = of(changes[count - 1]);
+            if at.ticks > until {
+                // The range ends within this part.
+                changes = &changes[up_to(changes, until).max(1)..];
+                continue;
+            }
+            self.change(at, code);
+            changes = &changes[count..];
         }
         (start, self.changed)
     }
@@ -125,6 +135,17 @@ impl Rows {
     }
 }
 
+/// Returns the number of elements at the beginning for which `is_one` returns true. It returns
+/// false for all later elements. This takes little time for both small and large numbers.
+fn leading<C>(list: &[C], is_one: impl Fn(&C) -> bool) -> usize {
+    let mut most = 1;
+    while list.get(most).is_some_and(&is_one) {
+        most *= 2;
+    }
+    let near = &list[most / 2..list.len().min(most)];
+    most / 2 + near.partition_point(is_one)
+}
+
 pub(super) fn overlaps(range: &Range<u64>, from: Position, until: Option<Position>) -> bool {
     from.ticks <= range.end && until.is_none_or(|until| until.ticks >= range.start)
 }
@@ -152,17 +173,55 @@ pub(super) fn span(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn change(ticks: u64) -> (Position, (u64, u64)) {
+        (Position { ticks, seq: ticks }, (1, 0))
+    }
 
     #[test]
     fn thinned_rows_contain_the_change_that_ends_their_last_span() {
-        let changes = |ticks: &'static [u64]| {
-            ticks.iter().map(|&ticks| (Position { ticks, seq: ticks }, (1, 0)))
-        };
         let mut rows = Rows::new(0..99);
         // The part that begins at 10 and the part that begins at 100 have two changes each. The
         // first change after 99 is the end.
-        assert_eq!(rows.thinned(changes(&[11, 12, 95, 101, 105]), 10), (0, 3));
-        assert_eq!(rows.thinned(changes(&[11, 12, 95, 101, 105]), 1), (3, 7));
+        assert_eq!(rows.thinned(&[11, 12, 95, 101, 105], change, 10), (0, 3));
+        assert_eq!(rows.thinned(&[11, 12, 95, 101, 105], change, 1), (3, 7));
+    }
+
+    proptest! {
+        /// The plain implementation looks at each change and at the next one.
+        #[test]
+        fn thinned_rows_have_the_last_change_of_each_part(
+            steps in prop::collection::vec(0..12_u64, 0..120),
+            resolution in 0..40_u64,
+            until in 0..400_u64,
+        ) {
+            let ticks: Vec<u64> = steps.iter().scan(0, |now, step| {
+                *now += step;
+                Some(*now)
+            }).collect();
+            let mut expected = Rows::new(0..until);
+            for (index, at) in ticks.iter().enumerate() {
+                let part = |at: &u64| at / resolution.max(1);
+                let is_last = ticks.get(index + 1).is_none_or(|next| part(next) != part(at));
+                if resolution <= 1 || is_last || *at > until {
+                    let (at, code) = change(*at);
+                    expected.change(at, code);
+                }
+                if *at > until {
+                    break;
+                }
+            }
+            let mut rows = Rows::new(0..until);
+            prop_assert_eq!(rows.thinned(&ticks, change, resolution), (0, expected.changed));
+            let content = |rows: &mut Rows| {
+                let mut columns = Columns::default();
+                rows.finish(&mut columns);
+                columns.payload(json!({}), flate2::Compression::none()).unwrap()
+            };
+            prop_assert_eq!(content(&mut rows), content(&mut expected));
+        }
     }
 }

@@ -28,6 +28,10 @@ pub const MAX_PARTS: u64 = 100_000;
 /// Maximum number of events that a view lists.
 pub const MAX_LISTED: u64 = 50_000;
 
+/// The facts of a view of the events so far are made again when the trace has grown by this part of
+/// its length.
+const MAX_AGE: u64 = 8;
+
 /// A sink that collects the data of a served page.
 ///
 /// ```
@@ -48,6 +52,8 @@ pub struct ServedBuilder {
     /// True if the page cannot list all events.
     is_large: bool,
     compression: Compression,
+    /// The facts of the latest view of the events so far, and the number of these events.
+    so_far: Option<(Facts, u64)>,
 }
 
 impl ServedBuilder {
@@ -94,7 +100,7 @@ impl ServedBuilder {
         if trace.events == 0 {
             return Err(ExportError::NotPossible("the trace has no events".to_owned()));
         }
-        let Self { summary, figures, events, is_large, compression } = self;
+        let Self { summary, figures, events, is_large, compression, so_far: _ } = self;
         let summary = summary.finish(trace);
         let facts = Facts::new(trace, title, &summary, figures, &events)?;
         if is_large {
@@ -121,10 +127,23 @@ impl ServedBuilder {
         if trace.events == 0 || trace.processor != Processor::Switches {
             return Ok(None);
         }
-        let Self { summary, figures, events, .. } = self;
+        let Self { summary, figures, events, so_far, .. } = self;
         let payload = summary.so_far(trace, |summary| {
-            let facts = Facts::new(trace, title, summary, figures.clone(), events)?;
-            facts.view(summary, view).map_err(ExportError::Write)
+            // Most requests ask for parts of the trace, soon after each other. The facts would take
+            // most of the time, because they contain copies of all figures.
+            let is_recent = |(facts, count): &(Facts, u64)| {
+                trace.events - count <= count / MAX_AGE && facts.name_all(trace, summary)
+            };
+            let (facts, count) = match so_far.take().filter(is_recent) {
+                Some(recent) => recent,
+                None => {
+                    let facts = Facts::new(trace, title, summary, figures.clone(), events)?;
+                    (facts, trace.events)
+                }
+            };
+            let payload = facts.view(summary, view);
+            *so_far = Some((facts, count));
+            payload.map_err(ExportError::Write)
         });
         payload.map(Some)
     }
@@ -213,6 +232,14 @@ impl Facts {
         header["reasons"] = names.reasons.clone();
         header["inversions"] = names.inversions.len().into();
         Ok(Self { header, span, names, machines: MachineRows::new(trace, machines), figures })
+    }
+
+    /// Returns true if the facts contain the names of everything that the summary contains.
+    fn name_all(&self, trace: &Trace, summary: &Summary) -> bool {
+        let length = |list: &Value| list.as_array().map_or(0, Vec::len);
+        let contexts = &self.header["contexts"];
+        (length(contexts), self.names.locks.len(), length(&self.names.reasons))
+            == (trace.contexts.len(), summary.locks(), summary.reasons())
     }
 
     /// Returns the payload with the whole trace and all its events.

@@ -50,9 +50,9 @@ pub(super) struct Inversion {
 
 /// The page draws an inversion as a band over all rows.
 impl Extent for Inversion {
-    type Key = ();
-
-    fn key(&self) {}
+    fn key(&self) -> u64 {
+        0
+    }
 
     fn first(&self) -> u64 {
         self.from
@@ -148,7 +148,7 @@ impl Shown<'_> {
         }
         machines.show(resolution, &mut rows);
         rows.finish(columns);
-        entries(tracks, &machines.messages, range, columns);
+        entries(tracks, &machines.messages(range, resolution), range, columns);
         inversions(names, range, resolution, columns);
         Value::Array(rows.list)
     }

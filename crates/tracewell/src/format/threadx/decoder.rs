@@ -8,7 +8,9 @@ use tracewell_wire::threadx::{Header, HeaderError};
 use super::image::Image;
 use super::locate;
 use super::parts::Threads;
+use super::ring::are_of_tracing;
 use super::run::Run;
+use super::slots::Slots;
 use super::survey::ClockOptions;
 use super::{FORMAT, custom_events};
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
@@ -193,14 +195,25 @@ impl ThreadxDecoder {
         // If the image is not complete, the diagnostics of this call are discarded.
         let mut diagnostics = Diagnostics::default();
         let image = Image::read(bytes, offset, input.last, &mut diagnostics)?;
-        if bytes.len() < image.end() && !input.last {
-            return Ok(Step::Wanted(start.saturating_add(image.end())));
+        let end = self.needed(&image, bytes);
+        if bytes.len() < end && !input.last {
+            return Ok(Step::Wanted(start.saturating_add(end)));
         }
         if start > 0 && self.offset.is_none() {
             let message = "the dump starts here, not at byte 0";
             diagnostics.add(Severity::Note, offset, message);
         }
         Ok(self.read(&image, start, input, diagnostics, out))
+    }
+
+    /// Returns the number of bytes of a dump that are needed to read the wanted events.
+    fn needed(&self, image: &Image, bytes: &[u8]) -> usize {
+        let current = image.current_slot().filter(|_| self.oldest.is_none());
+        let (Some(events), Some(current)) = (self.only_first, current) else { return image.end() };
+        // The oldest event of a ring that has wrapped is in the slot to be written next. A ring
+        // that still begins with the first events has not wrapped.
+        let begins = are_of_tracing(Slots::new(image.slots(bytes), image.layout));
+        image.end_of(if begins { events } else { current.saturating_add(events) })
     }
 
     fn read(
@@ -226,8 +239,9 @@ impl ThreadxDecoder {
             Run::new(*clock_options, *oldest, *only_first, threads.clone())
         });
         let flow = run.read(image, (bytes, offset, more), out);
-        // If the sink needs no further events, do not decode further dumps.
-        if flow.is_break() {
+        // If the sink needs no further events, do not decode further dumps. The rest of this dump
+        // has not been read only if the sink does not need it.
+        if flow.is_break() || (bytes.len() < image.end() && !input.last) {
             return Step::Over;
         }
         Step::Read(start.saturating_add(image.end()).min(input.bytes.len()))
@@ -279,6 +293,65 @@ impl ThreadxDecoder {
         if let Some((offset, bytes)) = self.trailing.take().filter(|(_, bytes)| *bytes >= slot) {
             let message = format!("the {bytes} bytes from here on belong to no dump");
             trace.diagnostics.add(Severity::Note, offset, message);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::{Reading, State};
+    use crate::model::{Batch, Flow, Sink};
+
+    /// The sequence numbers and the ids of events.
+    #[derive(Default, PartialEq, Debug)]
+    struct Seen(Vec<(u64, u32)>);
+
+    impl Sink for Seen {
+        fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
+            self.0.extend(batch.events().map(|row| (row.seq, row.id)));
+            Flow::Continue(())
+        }
+    }
+
+    /// Offset of the word `buffer_current` in a header.
+    const CURRENT: usize = 32;
+
+    #[test]
+    fn the_first_events_need_only_their_bytes() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scheduling.trx");
+        let dump = std::fs::read(path).unwrap();
+        let image = Image::read(&dump, 0, true, &mut Diagnostics::default()).unwrap();
+        // The same dump after the ring has wrapped: the oldest event is in slot 300.
+        let mut wrapped = dump.clone();
+        let size = image.layout.event_size();
+        let slot = |number: usize| image.events + number * size;
+        wrapped.copy_within(slot(10)..slot(12), slot(0));
+        let current = image.header.buffer_start + (300 * size) as u64;
+        wrapped[CURRENT..][..4].copy_from_slice(&(current as u32).to_le_bytes());
+        for (dump, oldest) in [(dump, 0), (wrapped, 300)] {
+            let settings = |only_first| Settings { only_first, ..Settings::default() };
+            let read = |only_first, bytes: &[u8]| {
+                let mut reading = Reading::begin(&FORMAT, &settings(only_first)).unwrap();
+                let mut seen = Seen::default();
+                let state = reading.push(bytes, &mut seen).unwrap();
+                (seen, state)
+            };
+            let mut all = Seen::default();
+            let mut reading = Reading::begin(&FORMAT, &settings(None)).unwrap();
+            reading.push(&dump, &mut all).unwrap();
+            reading.end(&mut all).unwrap();
+            assert!(all.0.len() > 1000);
+            let end = slot(oldest + 100);
+            let (first, state) = read(Some(100), &dump[..end]);
+            assert!(matches!(state, State::Done), "{state:?}");
+            assert_eq!(first.0, all.0[..100]);
+            for (events, bytes) in [(Some(100), end - 1), (Some(101), end), (None, image.end() - 1)]
+            {
+                let (none, state) = read(events, &dump[..bytes]);
+                assert!(matches!(state, State::Wanting), "{events:?} of {bytes} bytes: {state:?}");
+                assert_eq!(none, Seen::default());
+            }
         }
     }
 }

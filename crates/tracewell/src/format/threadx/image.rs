@@ -85,8 +85,13 @@ impl Image {
 
     /// Returns the offset after the last slot: the expected size of the image in bytes.
     pub(super) fn end(&self) -> usize {
-        let events = self.event_slots.saturating_mul(self.layout.event_size());
+        self.end_of(self.event_slots)
+    }
+
+    /// Returns the offset after the registry and the first `slots` event slots.
+    pub(super) fn end_of(&self, slots: usize) -> usize {
         let registry = self.registry_slots.saturating_mul(self.layout.registry_slot_size());
+        let events = slots.min(self.event_slots).saturating_mul(self.layout.event_size());
         self.events.saturating_add(events).max(self.registry.saturating_add(registry))
     }
 

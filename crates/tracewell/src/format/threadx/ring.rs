@@ -119,8 +119,7 @@ impl Ring<'_> {
     /// Returns true if the events begin with the two events that a kernel records when tracing is
     /// enabled.
     pub(super) fn begins_with_tracing(&self, order: Order) -> bool {
-        let running = |slot: usize| self.slots.id(slot) == Some(ids::RUNNING) && self.used(slot);
-        matches!(order, Order::Unwrapped(_) | Order::Wrapped(0)) && running(0) && running(1)
+        matches!(order, Order::Unwrapped(_) | Order::Wrapped(0)) && are_of_tracing(self.slots)
     }
 
     /// Returns the ticks from the oldest event to the newest if the ring is full.
@@ -197,4 +196,11 @@ impl Ring<'_> {
         diagnostics.add(Severity::Damage, None, message);
         vec![RingPart::Slots(0..end)]
     }
+}
+
+/// Returns true if the first two slots hold events such as those that a kernel records when tracing
+/// is enabled.
+pub(super) fn are_of_tracing(slots: Slots<'_>) -> bool {
+    let is_running = |slot| slots.id(slot) == Some(ids::RUNNING) && slots.used(slot) == Some(true);
+    is_running(0) && is_running(1)
 }

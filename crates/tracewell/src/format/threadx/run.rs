@@ -17,8 +17,8 @@ use super::sections::{MIN_SECTION, SECTION, Section};
 use super::slots::{self, Marks, Slots, Ticking, Unwrapping};
 use super::survey::{ClockOptions, Survey};
 use crate::model::{
-    Before, ContextDetail, ContextId, Emitter, Fact, FactForm, Flow, Lifetimes, LossCause,
-    PayloadLayout, RecordedDetails, Records, Severity, Slices, Trace, births_and_deaths,
+    Before, ContextDetail, ContextId, Diagnostics, Emitter, Fact, FactForm, Flow, Lifetimes,
+    LossCause, PayloadLayout, RecordedDetails, Records, Severity, Slices, Trace, births_and_deaths,
 };
 
 /// The dumps of a run decoded so far.
@@ -93,10 +93,11 @@ impl Run {
         let surveyed = self.only_first.map_or(filled, |events| filled.up_to(events));
         let survey = Survey::walk(surveyed, mask, current);
         trace.cpus = trace.cpus.max(survey.cpus);
-        let mut own = ring.parts(order, &mut trace.diagnostics);
-        if let Some(events) = self.only_first {
-            limit(&mut own, events);
-        }
+        let own = match self.only_first {
+            None => ring.parts(order, &mut trace.diagnostics),
+            // The other slots may be missing, because they have not been read.
+            Some(events) => limited(ring.parts(order, &mut Diagnostics::default()), events),
+        };
         // The duration of a full ring is needed only if there are several dumps.
         let keeps = more || last.is_some();
         let (parts, state, round) = match last {
@@ -202,14 +203,18 @@ fn lives(
     (lifetimes, first)
 }
 
-/// Removes the events after the first `events` slots, because the sink does not want them.
-fn limit(parts: &mut [RingPart], mut events: usize) {
-    for part in parts {
+/// Returns the parts without everything after the first `events` slots, because the sink does not
+/// want it.
+fn limited(mut parts: Vec<RingPart>, mut events: usize) -> Vec<RingPart> {
+    parts.retain_mut(|part| {
+        let is_wanted = events > 0;
         if let RingPart::Slots(range) = part {
             range.end = range.end.min(range.start.saturating_add(events));
             events -= range.len();
         }
-    }
+        is_wanted
+    });
+    parts
 }
 
 /// Returns a table with one entry per 16-bit id. The entry of an id is true if `ids` is true for
@@ -451,13 +456,9 @@ mod tests {
     fn the_first_slots_can_be_in_several_parts() {
         let gap = RingPart::Gap { events: None, cause: LossCause::Overwritten, slot: 5 };
         let parts = [RingPart::Slots(5..8), gap.clone(), RingPart::Slots(0..5)];
-        let limited = |events| {
-            let mut parts = parts.to_vec();
-            limit(&mut parts, events);
-            parts
-        };
+        let limited = |events| limited(parts.to_vec(), events);
         assert_eq!(limited(4), [RingPart::Slots(5..8), gap.clone(), RingPart::Slots(0..1)]);
-        assert_eq!(limited(2), [RingPart::Slots(5..7), gap, RingPart::Slots(0..0)]);
+        assert_eq!(limited(2), [RingPart::Slots(5..7)]);
         assert_eq!(limited(9), parts);
     }
 }

@@ -14,7 +14,17 @@ pub(super) const EVENTS: usize = 1 << 17;
 
 /// Minimum length of a trace, in bytes, for reading its beginning first. A smaller trace is soon
 /// read completely.
-pub(super) const MIN_SIZE: u64 = 64 << 20;
+const MIN_SIZE: u64 = 64 << 20;
+
+/// The same for the files of a compressed trace. Such a trace is several times larger than its
+/// files.
+const MIN_COMPRESSED: u64 = 8 << 20;
+
+/// Returns true if a trace is so large that its beginning is read first. `size` is its length, or
+/// `None` if it is compressed; then `stored` returns the total length of its files.
+pub(super) fn is_of_large(size: Option<u64>, stored: impl FnOnce() -> u64) -> bool {
+    size.map_or_else(|| stored() >= MIN_COMPRESSED, |size| size >= MIN_SIZE)
+}
 
 /// Reads the first `events` events of a trace. Returns `None` if there is nothing to show, or if
 /// the trace cannot be read. Reading the whole trace then reports the error.
@@ -88,6 +98,12 @@ mod tests {
         assert!(content.state().shows_part, "the page gets a new edition when more has been read");
         let view = View { range: Some(0..trace.span / 10), ..View::default() };
         assert!(content.view(view).unwrap().is_some());
+    }
+
+    #[test]
+    fn the_beginning_of_a_large_trace_is_read_first() {
+        assert!(is_of_large(Some(MIN_SIZE), || 0) && !is_of_large(Some(MIN_SIZE - 1), || MIN_SIZE));
+        assert!(is_of_large(None, || MIN_COMPRESSED) && !is_of_large(None, || MIN_COMPRESSED - 1));
     }
 
     #[test]

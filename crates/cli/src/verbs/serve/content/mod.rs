@@ -171,7 +171,7 @@ impl Content {
         {
             let mut state = self.state();
             let is_read = state.page.is_some() || !state.progress.reading;
-            if is_read || self.is_one_of_several {
+            if is_read {
                 return Err(view);
             }
             if let Some(beginning) = state.beginning.clone() {

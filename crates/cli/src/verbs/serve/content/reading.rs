@@ -98,7 +98,7 @@ impl Content {
         let watcher = Arc::clone(self);
         let begun = Instant::now();
         let title = self.traces.title();
-        let is_large = size.is_some_and(|size| size >= beginning::MIN_SIZE);
+        let is_large = beginning::is_of_large(size, || self.traces.stored_size());
         if is_first && is_large && !self.is_one_of_several {
             let beginning = beginning::read(&mut input, &title, beginning::EVENTS);
             beginning.into_iter().for_each(|beginning| self.show_beginning(beginning));
@@ -235,6 +235,22 @@ mod tests {
         assert!(!seems(100_000, 3_200_000, Some(100_000_000)), "3 million events");
         assert!(!seems(10, 320, Some(u64::MAX)), "too few events to judge");
         assert!(!seems(100_000, 3_200_000, None) && !seems(100_000, 0, Some(5)));
+    }
+
+    #[test]
+    fn one_of_several_files_shows_its_events_so_far_but_no_views() {
+        let traces = Traces::new(&[], &InputArgs::default()).unwrap();
+        let content = Arc::new(Content::new(traces, true, None, Arc::default()));
+        let waiting = Arc::clone(&content);
+        let request = thread::spawn(move || waiting.page_so_far());
+        while content.state().waiting.is_empty() {
+            thread::yield_now();
+        }
+        assert!(!content.has_views());
+        content.answer(|view| view.range.is_none().then(|| b"so far".to_vec()));
+        let (payload, edition) = request.join().unwrap().unwrap();
+        assert_eq!((payload.as_slice(), edition), (b"so far".as_slice(), 0));
+        assert!(content.state().shows_part, "the page gets a new edition when more has been read");
     }
 
     #[test]

@@ -1,0 +1,34 @@
+//! Compares the tracks of brief events with the tracks of whole events. The fast paths of the
+//! analysis pass brief events; the twin of the analysis passes each event whole.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::analysis::scheduling::twin_tests::{any_batch, followed, schema};
+
+/// Returns all tracks and counts of a builder as text.
+fn shown(builder: Builder) -> String {
+    let Builder { cores, contexts, locks, marks, arrows, gaps, entries, left_out, .. } = builder;
+    let (rows, reasons) = contexts.finish();
+    let counts = (entries, left_out);
+    format!(
+        "{cores:?}\n{rows:?}\n{reasons:?}\n{:?}\n{marks:?}\n{arrows:?}\n{gaps:?}\n{counts:?}",
+        locks.finish()
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn brief_events_lead_to_the_same_tracks(
+        is_threadx in any::<bool>(),
+        batches in prop::collection::vec(any_batch(), 1..4),
+    ) {
+        let (schema, wanted) = (schema(is_threadx), Wanted::default());
+        let [brief, whole] = [true, false].map(|short_ways| {
+            shown(followed::<Builder>(&schema, &wanted, true, &batches, short_ways).1)
+        });
+        prop_assert_eq!(brief, whole);
+    }
+}
