@@ -242,7 +242,10 @@ fn writers_that_compact_can_be_killed_at_any_time() {
     }
     assert_eq!(ingest(&[&at("traces"), "-o", &at("lake"), "--compact"]).status.code(), Some(0));
     assert_eq!(counts(&at("lake")), "traces,hashes,events\n12,12,2364\n");
-    assert_eq!(files("lake/log"), 0);
+    // A killed writer can leave a file that it had not finished; its name contains `#`.
+    let names = fs::read_dir(at("lake/log")).unwrap().map(|file| file.unwrap().file_name());
+    let names = names.map(|name| name.into_string().unwrap());
+    assert_eq!(names.filter(|name| !name.contains('#')).collect::<Vec<_>>(), Vec::<String>::new());
 }
 
 #[test]
@@ -284,7 +287,7 @@ fn merged_files_answer_as_before() {
     assert_eq!(files(), 1);
     assert_eq!(answers(), before);
     // The lake can grow, and is merged while it grows.
-    let trace = "crates/tracewell/tests/fixtures/shark/b_cyclic.dat";
+    let trace = "crates/tracewell/tests/fixtures/shark/cbs_server.dat";
     let message = printed("ingest", &[trace, "-o", lake, "--label", "system=shark", "--merge"]);
     assert!(message.starts_with("added 1 trace, ") && message.contains("; merged "), "{message}");
     let sql = "SELECT count(*) AS traces FROM traces";

@@ -330,7 +330,10 @@ fn groups_by_words_are_those_of_their_texts() {
         &["cpu", "meaning", "upper(name)"],
     ] {
         let by = words.join(", ");
-        let sql = format!("SELECT {by}, {counts} FROM events GROUP BY {by} ORDER BY {by}");
+        // Without names of their own, expressions would have the name of the table in theirs.
+        let named: Vec<_> = (0..).zip(words).map(|(n, of)| format!("{of} AS by{n}")).collect();
+        let named = named.join(", ");
+        let sql = format!("SELECT {named}, {counts} FROM events GROUP BY {by} ORDER BY {by}");
         let as_text = |of: &str| format!("arrow_cast({of}, 'Utf8') AS {of}");
         let names = ["context_name", "name", "meaning"].map(as_text).join(", ");
         let of_texts = format!("(SELECT {names}, cpu, id, ticks, seq FROM events)");
