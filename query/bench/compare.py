@@ -4,7 +4,7 @@
 
 TRACE is a ThreadX dump, for example of `make-trace 1600MB big.trx` (50 million events). The script measures:
 
-* a group-by over the Parquet file of all events: this engine and DuckDB
+* groups by id, and by the names of context and event, over the Parquet file of all events: this engine and DuckDB
 * a count by id straight from the trace: this engine, and a plain decode (opening the trace in Python)
 * ingestion: events per second of processor time
 
@@ -15,6 +15,7 @@ ingestion. Each round measures the candidates in turn, and the table shows media
 """
 
 import argparse
+import csv
 import os
 import pathlib
 import resource
@@ -31,6 +32,8 @@ import tracewell
 
 GROUP_BY = "SELECT id, count(*) AS n, max(ticks) AS last, sum({argument}) AS total FROM {table} GROUP BY id ORDER BY id"
 COUNT_BY_ID = "SELECT id, count(*) AS n FROM {table} GROUP BY id ORDER BY id"
+# Both columns are texts that repeat.
+COUNT_BY_NAMES = "SELECT context_name, name, count(*) AS n FROM {table} GROUP BY context_name, name ORDER BY context_name, name"
 
 
 def timed(work):
@@ -56,9 +59,10 @@ def processor_seconds():
     return usage.ru_utime + usage.ru_stime
 
 
-def number_rows(text):
-    """Returns the rows of a CSV text as tuples of whole numbers."""
-    return [tuple(int(cell or 0) for cell in line.split(",")) for line in text.splitlines()[1:]]
+def csv_rows(text):
+    """Returns the rows of a CSV text as tuples of whole numbers and texts. Null is 0."""
+    value = lambda cell: int(cell or 0) if not cell.strip("-0123456789") else cell
+    return [tuple(map(value, cells)) for cells in list(csv.reader(text.splitlines()))[1:]]
 
 
 class Programs:
@@ -83,7 +87,7 @@ class Programs:
         return file
 
     def rows(self, sql, table):
-        return number_rows(self.run("tracewell-query", sql.replace("{table}", f"'{table}'"), "--format", "csv"))
+        return csv_rows(self.run("tracewell-query", sql.replace("{table}", f"'{table}'"), "--format", "csv"))
 
     def count_by_id(self):
         return self.rows(COUNT_BY_ID, self.trace)
@@ -155,7 +159,8 @@ def main():
         print("| what | median | |\n|---|---|---|")
         file = ours.parquet(events)
         row("Parquet, bytes per event", f"{file.stat().st_size / events:.2f}")
-        for name, sql in {"group-by": GROUP_BY.format(argument=argument, table="{table}"), "count by id": COUNT_BY_ID}.items():
+        group_by = GROUP_BY.format(argument=argument, table="{table}")
+        for name, sql in {"group-by": group_by, "count by id": COUNT_BY_ID, "count by names": COUNT_BY_NAMES}.items():
             candidates = {ours.name: lambda: ours.rows(sql, file), "DuckDB": lambda: in_duckdb(sql, file)}
             seconds, results = interleaved(options.rounds, candidates)
             assert results[ours.name] == results["DuckDB"], results

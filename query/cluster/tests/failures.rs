@@ -1,5 +1,5 @@
-//! The answer or the error of a query when a part of its cluster dies: an executor, all executors,
-//! or the scheduler.
+//! The answer or the error of a query when a part of its cluster dies: the client of another query,
+//! an executor, all executors, or the scheduler.
 #![cfg(unix)]
 
 #[allow(dead_code, unreachable_pub, reason = "each test uses some of it")]
@@ -7,7 +7,7 @@ mod common;
 
 use std::process::Output;
 
-use common::{Cluster, Running, Variables, printed, wait_until};
+use common::{Cluster, Running, Service, Variables, printed, wait_until};
 
 /// Number of devices. The query's time grows with the square of this number.
 const DEVICES: u32 = 12;
@@ -25,10 +25,12 @@ const LONG: [&str; 4] = [
 /// Starts the query, and waits until each of these executors has begun to work on it. Then suspends
 /// the first of them, so that the query does not end too early.
 fn start(cluster: &Cluster, executors: &[usize]) -> Running {
+    let before: Vec<_> = executors.iter().map(|executor| cluster.results(*executor)).collect();
     let mut query = cluster.query(&LONG);
     wait_until("work of the executors", || {
         assert!(query.is_running(), "{}", query_ended());
-        executors.iter().all(|executor| cluster.has_worked(*executor))
+        let mut counts = executors.iter().zip(&before);
+        counts.all(|(executor, before)| cluster.results(*executor) > *before)
     });
     cluster.executors[executors[0]].freeze();
     assert!(query.is_running(), "{}", query_ended());
@@ -55,6 +57,16 @@ fn a_query_outlives_an_executor_but_not_the_last_one_or_the_scheduler() {
     cluster.ingest(DEVICES, 20, "lake");
     let expected = printed(&cluster.run("tracewell-query", &LONG));
     assert!(expected.lines().count() > 3, "{expected}");
+
+    // The client: the executors continue with its query, and answer others.
+    let query = start(&cluster, &[0, 1]);
+    cluster.executors[1].freeze();
+    let results = || cluster.results(0) + cluster.results(1);
+    let before = results();
+    query.kill();
+    cluster.executors.iter().for_each(Service::thaw);
+    wait_until("results for a client that was killed", || results() > before);
+    assert_eq!(printed(&cluster.query(&LONG).output()), expected);
 
     // If one of two executors dies, the other repeats the work of the dead one.
     let query = start(&cluster, &[0, 1]);

@@ -9,6 +9,7 @@
 //! | `args` | the command line |
 //! | `files`, `labels` | the traces of a query, and labels from their paths |
 //! | `session`, `sql`, `functions` | the engine with the tables and functions of traces |
+//! | `grouping` | a rule of the planner: groups by numbers of words |
 //! | `provider`, `columns`, `pushdown`, `scan` | a table of several traces: columns, conditions, rows |
 //! | `lake` | traces as Parquet files in a folder or in object storage |
 //! | `ingest` | adds traces to a lake |
@@ -27,6 +28,7 @@ mod failure;
 mod files;
 mod findings;
 mod functions;
+mod grouping;
 mod ingest;
 pub mod labels;
 mod lake;

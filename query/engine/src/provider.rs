@@ -30,8 +30,9 @@ pub(crate) struct TraceTable {
 }
 
 impl TraceTable {
-    /// Creates a table of these traces. For the table `events`, this opens all traces, because each
-    /// argument of their events is a column. Traces that cannot be opened have no rows.
+    /// Creates a table of these traces. The table `events` has a column for each argument of their
+    /// events, unless `arguments` is false. To find these columns, this opens all traces. Traces
+    /// that cannot be opened have no rows.
     ///
     /// # Errors
     ///
@@ -40,10 +41,11 @@ impl TraceTable {
         table: Table,
         files: Vec<Arc<TraceFile>>,
         sources: Arc<Sources>,
+        arguments: bool,
     ) -> Result<Self, Failure> {
         let mut fields = fixed_fields(table);
         let columns = fields.len();
-        if table == Table::Events {
+        if table == Table::Events && arguments {
             for file in &files {
                 let Some(source) = sources.open(file)? else { continue };
                 let schema = source.schema(table);

@@ -105,6 +105,11 @@ impl Wanted {
         self.ids = Some(ids);
     }
 
+    /// Returns true if the rows depend on the clock of the trace.
+    pub(crate) fn needs_clock(&self) -> bool {
+        self.time_ns != ALL
+    }
+
     /// Returns the request for a trace with this clock.
     pub(crate) fn request(
         &self,

@@ -8,16 +8,16 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray, new_null_array};
 use arrow::compute::cast;
 use arrow::datatypes::SchemaRef;
-use datafusion::common::Result;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchReceiverStream;
 use datafusion::physical_plan::streaming::PartitionStream;
+use tracewell::model::Clock;
 use tracewell_tables::{Source, Table};
 
 use crate::columns::{PATH, TRACE};
 use crate::failure::Failure;
 use crate::files::TraceFile;
-
 use crate::pushdown::Wanted;
 use crate::sources::Sources;
 
@@ -85,6 +85,11 @@ impl Scan {
         file: &Arc<TraceFile>,
         send: &mut dyn FnMut(RecordBatch) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
+        if let Some(columns) = self.early(file)
+            && let Some(flow) = self.read_early(file, &columns, send)?
+        {
+            return Ok(flow);
+        }
         let Some(source) = self.sources.open(file)? else { return Ok(ControlFlow::Continue(())) };
         let findings = &self.sources.findings;
         let columns = match Columns::new(self, file, &source) {
@@ -97,17 +102,9 @@ impl Scan {
         let own = columns.own.clone();
         let most = (self.limit, self.threads);
         let request = self.wanted.request(&source.trace().clock, own, most);
-        let mut flow = ControlFlow::Continue(());
-        let mut failed = None;
+        let mut sent = Sent::default();
         let read = source.read(self.table, &request, &mut |batch| {
-            match columns.of(&batch, &self.schema) {
-                Ok(batch) => flow = send(batch),
-                Err(error) => {
-                    failed = Some(error);
-                    flow = ControlFlow::Break(());
-                }
-            }
-            flow
+            sent.send(columns.of(&batch, &self.schema), send)
         });
         match read {
             Ok(summary) if summary.left_out > 0 => {
@@ -116,7 +113,73 @@ impl Scan {
             Ok(_) => {}
             Err(error) => findings.fail(&file.path, &Failure::from(error)),
         }
-        failed.map_or(Ok(flow), Err)
+        sent.failed.map_or(Ok(sent.flow), Err)
+    }
+
+    /// Returns the columns if the first reading of the trace can make all of them.
+    fn early(&self, file: &TraceFile) -> Option<Columns> {
+        let (mut own, mut from) = (Vec::new(), Vec::new());
+        for field in self.schema.fields() {
+            let name = field.name().as_str();
+            from.push(if let Some(position) = self.table.early_position(name) {
+                own.push(position);
+                From::Own(own.len() - 1)
+            } else if name == PATH {
+                From::Constant(file.path.to_string_lossy().into_owned())
+            } else {
+                From::Constant(file.label(name)?.to_owned())
+            });
+        }
+        // Rows without columns need no reading after the first.
+        let is_early = !own.is_empty() && !self.wanted.needs_clock();
+        is_early.then_some(Columns { own, from })
+    }
+
+    /// Reads the rows of a trace while it is opened. Returns `None` if it is already open.
+    fn read_early(
+        &self,
+        file: &Arc<TraceFile>,
+        columns: &Columns,
+        send: &mut dyn FnMut(RecordBatch) -> ControlFlow<()>,
+    ) -> Result<Option<ControlFlow<()>>> {
+        let clock = Clock::of_64_bits(None);
+        let most = (self.limit, self.threads);
+        let request = self.wanted.request(&clock, columns.own.clone(), most);
+        let mut sent = Sent::default();
+        let is_read = self.sources.open_and_read(file, &request, &mut |batch| {
+            sent.send(columns.of(&batch, &self.schema), send)
+        })?;
+        sent.failed.map_or(Ok(is_read.then_some(sent.flow)), Err)
+    }
+}
+
+/// The result of sending the batches of a trace.
+struct Sent {
+    flow: ControlFlow<()>,
+    failed: Option<DataFusionError>,
+}
+
+impl Default for Sent {
+    fn default() -> Self {
+        Self { flow: ControlFlow::Continue(()), failed: None }
+    }
+}
+
+impl Sent {
+    /// Sends a batch, unless it could not be made.
+    fn send(
+        &mut self,
+        batch: Result<RecordBatch>,
+        send: &mut dyn FnMut(RecordBatch) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        match batch {
+            Ok(batch) => self.flow = send(batch),
+            Err(error) => {
+                self.failed = Some(error);
+                self.flow = ControlFlow::Break(());
+            }
+        }
+        self.flow
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use datafusion::catalog::{
@@ -19,12 +20,14 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::prelude::{SQLOptions, SessionConfig};
+use datafusion::sql::parser::Statement;
 use tracewell_tables::Table;
 
 use crate::failure::Failure;
 use crate::files::{self, TraceFile};
 use crate::findings::Findings;
 use crate::functions::functions;
+use crate::grouping::GroupByNumbers;
 use crate::labels::Labels;
 use crate::lake::{self, LakeTables, Stores, Words, is_lake};
 use crate::provider::TraceTable;
@@ -39,14 +42,14 @@ pub const DEFAULT_MEMORY: usize = 2 << 30;
 /// A session with the engine: its tables, and the findings about their traces.
 pub struct Session {
     context: SessionContext,
-    sources: Arc<Sources>,
+    traces: Arc<Traces>,
     /// The cluster that answers; `None` is this program.
     remote: Option<Arc<dyn Remote>>,
 }
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("sources", &self.sources).finish_non_exhaustive()
+        f.debug_struct("Session").field("traces", &self.traces).finish_non_exhaustive()
     }
 }
 
@@ -95,7 +98,8 @@ impl Session {
             .with_object_store_registry(Arc::new(Stores::default()))
             .build_arc()?;
         let words = if remote.is_some() { Words::Plain } else { Words::Numbered };
-        let traces = Arc::new(Traces { own, options, words, sources, lists });
+        let arguments = AtomicBool::new(true);
+        let traces = Arc::new(Traces { own, options, words, sources, lists, arguments });
         let config = SessionConfig::new().with_information_schema(true);
         let state = SessionStateBuilder::new()
             .with_config(config)
@@ -108,7 +112,8 @@ impl Session {
         let state = SessionStateBuilder::new_from_existing(state).with_catalog_list(catalogs);
         let state = match &remote {
             Some(remote) => remote.planner(state.build())?,
-            None => state.build(),
+            // Other machines do not know the expressions of this rule.
+            None => state.with_physical_optimizer_rule(Arc::new(GroupByNumbers)).build(),
         };
         let context = SessionContext::new_with_state(state);
         traces.lists.session_store().with_state(context.state_weak_ref());
@@ -119,7 +124,7 @@ impl Session {
         let function = Read { table: Table::Events, traces: Arc::clone(&traces) };
         context.register_udtf("read", Arc::new(function));
         functions().into_iter().for_each(|function| context.register_udf(function));
-        Ok(Self { context, sources: Arc::clone(&traces.sources), remote })
+        Ok(Self { context, traces, remote })
     }
 
     /// Runs the statements of a text, and passes the rows of each to `show`.
@@ -135,7 +140,7 @@ impl Session {
         // Statements that write files could overwrite a trace.
         let allowed = SQLOptions::new().with_allow_dml(false);
         for statement in sql::parse(text)? {
-            let plan = self.context.state().statement_to_plan(statement).await?;
+            let plan = self.plan(statement).await?;
             allowed.verify_plan(&plan)?;
             if self.remote.is_some() {
                 remote::check(&plan)?;
@@ -155,9 +160,24 @@ impl Session {
         Ok(())
     }
 
+    /// Plans a statement.
+    async fn plan(&self, statement: Statement) -> Result<LogicalPlan> {
+        let state = self.context.state();
+        if !sql::may_name_arguments(&statement) {
+            self.traces.arguments.store(false, Ordering::Relaxed);
+            let plan = state.statement_to_plan(statement.clone()).await;
+            self.traces.arguments.store(true, Ordering::Relaxed);
+            // If a column is missing, it may be that of an argument.
+            if plan.is_ok() {
+                return plan;
+            }
+        }
+        state.statement_to_plan(statement).await
+    }
+
     /// Returns the findings about the traces that were read.
     pub fn findings(&self) -> &Findings {
-        &self.sources.findings
+        &self.traces.sources.findings
     }
 }
 
@@ -180,6 +200,9 @@ struct Traces {
     sources: Arc<Sources>,
     /// Creates tables from Parquet files.
     lists: Arc<DynamicListTableFactory>,
+    /// False while the engine plans a statement that names no argument of events. To find all
+    /// arguments, a table reads its traces.
+    arguments: AtomicBool,
 }
 
 #[async_trait]
@@ -212,7 +235,8 @@ fn is_parquet(name: &str) -> bool {
 
 impl Traces {
     fn table(&self, table: Table, files: Vec<Arc<TraceFile>>) -> Result<Arc<dyn TableProvider>> {
-        Ok(Arc::new(TraceTable::new(table, files, Arc::clone(&self.sources))?))
+        let arguments = self.arguments.load(Ordering::Relaxed);
+        Ok(Arc::new(TraceTable::new(table, files, Arc::clone(&self.sources), arguments)?))
     }
 
     fn of_pattern(

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tracewell::input::InputError;
-use tracewell_tables::{Error, Settings, Source};
+use tracewell_tables::{Emit, Error, Request, Settings, Source};
 
 use crate::failure::{Failure, Outcome};
 use crate::files::TraceFile;
@@ -32,15 +32,51 @@ impl Sources {
     /// Fails if the trace's format does not have one of the options of `file`, or if an option does
     /// not accept its value.
     pub(crate) fn open(&self, file: &Arc<TraceFile>) -> Result<Option<Source>, Failure> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, source)) = open.iter().find(|(known, _)| known == file) {
             return Ok(Some(source.clone()));
         }
         // In the meantime, other threads open other traces.
         drop(open);
+        self.keep(
+            file,
+            settings(file).and_then(|settings| {
+                Source::open(&file.path, settings, file.labels.clone()).map_err(Failure::from)
+            }),
+        )
+    }
+
+    /// Opens a trace, and reads rows of `events` at the same time. Returns false if this cannot be
+    /// done, because the trace is already open.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`Sources::open`].
+    pub(crate) fn open_and_read<'a>(
+        &self,
+        file: &Arc<TraceFile>,
+        request: &'a Request,
+        emit: &'a mut Emit<'a>,
+    ) -> Result<bool, Failure> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.iter().any(|(known, _)| known == file) {
+            return Ok(false);
+        }
+        drop(open);
         let opened = settings(file).and_then(|settings| {
-            Source::open(&file.path, settings, file.labels.clone()).map_err(Failure::from)
+            let labels = file.labels.clone();
+            let opened = Source::open_and_read(&file.path, settings, labels, request, emit);
+            opened.map_err(Failure::from)
         });
+        self.keep(file, opened).map(|_| true)
+    }
+
+    /// Keeps a source that was opened, and its findings.
+    fn keep(
+        &self,
+        file: &Arc<TraceFile>,
+        opened: Result<Source, Failure>,
+    ) -> Result<Option<Source>, Failure> {
         let source = match opened {
             Ok(source) => source,
             Err(failure) if failure.outcome() == Outcome::Usage => return Err(failure),
@@ -50,7 +86,7 @@ impl Sources {
             }
         };
         self.findings.note(&file.path, source.trace());
-        open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() == MAX_OPEN {
             open.pop_front();
         }

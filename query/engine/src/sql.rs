@@ -1,13 +1,15 @@
 //! Parses SQL, and rewrites two forms that the engine does not know: named arguments of the
 //! functions that read traces, and `arg(args, 'name')`, which stands for the column of an argument.
+//! Also finds statements that name no such column.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use datafusion::sql::parser::{DFParser, Statement};
 use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, TableFactor, Value,
-    VisitMut, VisitorMut,
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, JoinConstraint, JoinOperator,
+    ObjectName, Query, Select, SelectFlavor, SelectItem, SetExpr, Statement as SqlStatement,
+    TableFactor, TableWithJoins, Value, Visit, VisitMut, Visitor, VisitorMut,
 };
 
 use crate::failure::Failure;
@@ -21,6 +23,82 @@ pub(crate) fn parse(text: &str) -> Result<VecDeque<Statement>, Failure> {
     let mut statements = DFParser::parse_sql(text).map_err(Failure::from)?;
     statements.iter_mut().try_for_each(rewrite)?;
     Ok(statements)
+}
+
+/// Returns false if a statement, as [`parse`] returns it, names no column `arg_NAME`: neither
+/// itself nor with a wildcard.
+pub(crate) fn may_name_arguments(statement: &Statement) -> bool {
+    match statement {
+        Statement::Statement(query) => {
+            !matches!(**query, SqlStatement::Query(_)) || query.visit(&mut Names).is_break()
+        }
+        Statement::Explain(explain) => may_name_arguments(&explain.statement),
+        _ => true,
+    }
+}
+
+/// Ends at a column of an argument, and at every form of a query that may stand for one.
+struct Names;
+
+impl Visitor for Names {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        stop_if(!query.pipe_operators.is_empty() || !selects(&query.body))
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        let is_wildcard = |item: &SelectItem| {
+            matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..))
+        };
+        let has_wildcard = select.flavor != SelectFlavor::Standard
+            || select.projection.iter().any(is_wildcard)
+            || select.from.iter().any(joins_by_name);
+        stop_if(has_wildcard)
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        stop_if(match factor {
+            TableFactor::Table { .. } | TableFactor::Derived { .. } => false,
+            TableFactor::NestedJoin { table_with_joins, .. } => joins_by_name(table_with_joins),
+            _ => true,
+        })
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        let name = match expr {
+            Expr::Identifier(name) => Some(name),
+            Expr::CompoundIdentifier(names) => names.last(),
+            _ => None,
+        };
+        let start = name.and_then(|name| name.value.get(..ARGUMENT.len()));
+        stop_if(start.is_some_and(|start| start.eq_ignore_ascii_case(ARGUMENT)))
+    }
+}
+
+fn stop_if(condition: bool) -> ControlFlow<()> {
+    if condition { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+/// Returns true if a query consists of SELECT and VALUES only.
+fn selects(body: &SetExpr) -> bool {
+    match body {
+        SetExpr::Select(_) | SetExpr::Query(_) | SetExpr::Values(_) => true,
+        SetExpr::SetOperation { left, right, .. } => selects(left) && selects(right),
+        _ => false,
+    }
+}
+
+/// Returns true if tables are joined by the names of their columns, or in an unusual way.
+fn joins_by_name(tables: &TableWithJoins) -> bool {
+    use JoinOperator::{CrossJoin, FullOuter, Inner, Join, Left, LeftOuter, Right, RightOuter};
+    tables.joins.iter().any(|join| match &join.join_operator {
+        Join(by) | Inner(by) | Left(by) | LeftOuter(by) | Right(by) | RightOuter(by)
+        | FullOuter(by) | CrossJoin(by) => {
+            matches!(by, JoinConstraint::Using(_) | JoinConstraint::Natural)
+        }
+        _ => true,
+    })
 }
 
 fn rewrite(statement: &mut Statement) -> Result<(), Failure> {
@@ -70,6 +148,9 @@ impl VisitorMut for Rewriter {
     }
 }
 
+/// The start of the names of columns for arguments.
+const ARGUMENT: &str = "arg_";
+
 fn is_named(name: &ObjectName, word: &str) -> bool {
     let [part] = &name.0[..] else { return false };
     part.as_ident().is_some_and(|ident| ident.value.eq_ignore_ascii_case(word))
@@ -100,7 +181,7 @@ fn argument_column(arguments: &FunctionArguments) -> Option<Expr> {
     };
     let FunctionArgExpr::Expr(Expr::Value(name)) = name else { return None };
     let name = name.value.clone().into_string()?;
-    let column = Ident::with_quote('"', format!("arg_{name}"));
+    let column = Ident::with_quote('"', format!("{ARGUMENT}{name}"));
     let is_args = |ident: &Ident| ident.value.eq_ignore_ascii_case("args");
     match args {
         Expr::Identifier(ident) if is_args(ident) => Some(Expr::Identifier(column)),
@@ -142,5 +223,33 @@ mod tests {
             "EXPLAIN SELECT \"arg_Sig\", 1 + e.\"arg_x y\" FROM events e"
         );
         assert_eq!(parsed("SELECT arg(1)"), "SQL: expected arg(args, 'name'), found arg(1)");
+    }
+
+    #[test]
+    fn statements_that_name_no_argument_are_found() {
+        let may = |text: &str| parse(text).unwrap().iter().any(may_name_arguments);
+        for text in [
+            "SELECT id, count(*) FROM events GROUP BY id",
+            "EXPLAIN SELECT e.id FROM events e JOIN waits w ON e.trace = w.trace",
+            "WITH w AS (SELECT name FROM events) SELECT a.name FROM w a, w b UNION SELECT 'x'",
+        ] {
+            assert!(!may(text), "{text}");
+        }
+        for text in [
+            "SELECT * FROM events",
+            "SELECT e.* FROM events e",
+            "SELECT id FROM (SELECT * FROM events)",
+            "SELECT id FROM events WHERE id IN (SELECT arg_x FROM events)",
+            "SELECT e.\"ARG_x\" FROM events e",
+            "SELECT arg(args, 'x') FROM events",
+            "SELECT a.id FROM events a JOIN events b USING (id)",
+            "SELECT a.id FROM events a NATURAL JOIN events b",
+            "FROM events",
+            "SELECT 1 UNION TABLE events",
+            "CREATE VIEW v AS SELECT id FROM events",
+            "DESCRIBE events",
+        ] {
+            assert!(may(text), "{text}");
+        }
     }
 }

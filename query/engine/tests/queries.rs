@@ -2,6 +2,7 @@
 //! beside the traces. They come from independent programs, which
 //! `crates/tracewell/tests/fixtures/*/README.md` describes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -300,6 +301,88 @@ fn ready_queries_answer_over_several_systems() {
         let sql = stdout(&run(&[&["--run", name, "--show"], set].concat()));
         assert!(sql.starts_with("-- ") && !sql.contains('$'), "{sql}");
     }
+}
+
+#[test]
+fn groups_by_words_are_those_of_their_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let lake = folder.path().join("lake");
+    let lake = lake.to_str().unwrap();
+    let files = ["threadx/tiny.trx", "threadx/wide.trx", "shark/a_linear.dat"].map(fixture);
+    let files = files.each_ref().map(String::as_str);
+    let ingest = env!("CARGO_BIN_EXE_tracewell-ingest");
+    // Each commit has dictionaries of its own.
+    for file in files {
+        let mut command = Command::new(ingest);
+        let added = command.current_dir(root()).args([file, "-o", lake]).output().unwrap();
+        assert_eq!(added.status.code(), Some(0), "{}", stderr(&added));
+    }
+    let counts = "count(*) AS n, min(ticks) AS first, count(DISTINCT seq) AS seqs";
+    let explained = |sql: &str, of: &[&str]| {
+        let sql = format!("EXPLAIN {sql}");
+        stdout(&run(&[&[sql.as_str()], of].concat()))
+    };
+    let mark = "number_of_words";
+    for words in [
+        &["name"][..],
+        &["context_name", "name"],
+        &["meaning", "id", "context_name", "name"],
+        &["cpu", "meaning", "upper(name)"],
+    ] {
+        let by = words.join(", ");
+        // Without names of their own, expressions would have the name of the table in theirs.
+        let named: Vec<_> = (0..).zip(words).map(|(n, of)| format!("{of} AS by{n}")).collect();
+        let named = named.join(", ");
+        let sql = format!("SELECT {named}, {counts} FROM events GROUP BY {by} ORDER BY {by}");
+        let as_text = |of: &str| format!("arrow_cast({of}, 'Utf8') AS {of}");
+        let names = ["context_name", "name", "meaning"].map(as_text).join(", ");
+        let of_texts = format!("(SELECT {names}, cpu, id, ticks, seq FROM events)");
+        let by_text = sql.replace("FROM events", &format!("FROM {of_texts}"));
+        for of in [&files[..], &[lake]] {
+            let found = rows(&[&[sql.as_str()], of].concat());
+            assert_eq!(found, rows(&[&[by_text.as_str()], of].concat()), "{by}");
+            assert!(found.len() > 3, "{by}: {found:?}");
+            assert!(explained(&sql, of).contains(mark), "{by}");
+            assert!(!explained(&by_text, of).contains(mark), "{by}");
+        }
+    }
+    // Some forms stay as they are.
+    let sets = "SELECT name, cpu, count(*) FROM events GROUP BY ROLLUP (name, cpu)";
+    assert!(!explained(sets, &[lake]).contains(mark));
+}
+
+#[test]
+fn a_trace_is_read_once_for_columns_without_names() {
+    let file = fixture("shark/a_linear.dat");
+    let expected = truth("shark/a_linear.events.tsv");
+    let sql = "SELECT id, count(*) AS n, max(ticks) AS last FROM events GROUP BY id ORDER BY id";
+    let found = rows(&[sql, &file]);
+    let ids: BTreeSet<_> = expected.iter().map(|fields| fields[6].clone()).collect();
+    assert_eq!(found.len(), ids.len());
+    let events: u64 = found.iter().map(|row| row["n"].as_u64().unwrap()).sum();
+    assert_eq!(events, expected.len() as u64);
+    // A condition of the time needs the clock, and a label or a path does not.
+    let sql = "SELECT max(id) AS last FROM events WHERE time_ns >= 100000249";
+    assert_eq!(rows(&[sql, &file]).len(), 1);
+    let sql =
+        format!("SELECT path, count(id) AS n FROM events WHERE path = '{file}' GROUP BY path");
+    let row = &rows(&[&sql, &file])[0];
+    assert_eq!((row["path"].as_str(), row["n"].as_u64()), (Some(file.as_str()), Some(events)));
+    // Damage is found in the only reading too.
+    let folder = tempfile::tempdir().unwrap();
+    let cut = folder.path().join("cut.trx");
+    let bytes = fs::read(root().join(fixture("threadx/tiny.trx"))).unwrap();
+    fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
+    let output = run(&["SELECT count(id) > 0 AS some FROM events", cut.to_str().unwrap()]);
+    assert_eq!((output.status.code(), stdout(&output)), (Some(3), "some\ntrue\n".to_owned()));
+    assert!(stderr(&output).contains("cut.trx: damaged: "), "{}", stderr(&output));
+    // A wrong option is wrong usage, as in other queries.
+    let messages = failure(2, &["SELECT count(id) FROM events", &file, "-O", "rate=fast"]);
+    assert!(messages.contains("rate"), "{messages}");
+    // Columns of arguments stay known.
+    failure(2, &["SELECT arg_nothing FROM events", &file]);
+    let sql = "SELECT count(*) AS n FROM (SELECT * FROM events) WHERE arg(args, 'mutex_ptr') > 0";
+    assert!(rows(&[sql, &fixture("threadx/tiny.trx")])[0]["n"].as_u64().is_some());
 }
 
 #[test]

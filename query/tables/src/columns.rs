@@ -35,6 +35,10 @@ const DURATION_NS: Column = Column::new(
     "the same in nanoseconds; null if the clock's rate is unknown",
 );
 
+/// The columns of `events` whose values need no names, so that the first reading of a trace can
+/// make them.
+pub(crate) const WITHOUT_NAMES: [&str; 4] = ["seq", "ticks", "cpu", "id"];
+
 pub(crate) const EVENTS: &[Column] = &[
     SEQ,
     TICKS,

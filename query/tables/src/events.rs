@@ -25,7 +25,8 @@ pub(crate) struct Events<'a> {
 
 /// Makes the values of rows on one thread.
 pub(crate) struct RowMaker<'a> {
-    pub(crate) known: &'a Known,
+    /// `None` during the first reading.
+    known: Option<&'a Known>,
     pub(crate) request: &'a Request,
     /// Position of each wanted column in the table, and its type.
     pub(crate) columns: Vec<(usize, Kind)>,
@@ -65,7 +66,7 @@ impl<'a> Events<'a> {
         let RowMaker { known, request, .. } = &self.maker;
         let last = ticks.and_then(|ticks| i64::try_from(ticks).ok());
         let is_past = last.is_some_and(|last| last > *request.ticks.end());
-        match known.ordered && is_past {
+        match known.is_some_and(|known| known.ordered) && is_past {
             true => Flow::Break(Stop::Complete),
             false => Flow::Continue(()),
         }
@@ -98,12 +99,17 @@ impl Sink for Events<'_> {
 }
 
 impl<'a> RowMaker<'a> {
-    pub(crate) fn new(known: &'a Known, request: &'a Request, columns: Vec<(usize, Kind)>) -> Self {
+    /// Creates a maker of these columns. Without `known`, they must need no names.
+    pub(crate) fn new(
+        known: Option<&'a Known>,
+        request: &'a Request,
+        columns: Vec<(usize, Kind)>,
+    ) -> Self {
         let (mut arguments, words, rows) =
             (ArgumentReader::default(), EventWords::default(), Vec::new());
         for (position, (column, _)) in columns.iter().enumerate() {
-            let argument = column.checked_sub(EVENTS.len());
-            if let Some(column) = argument.and_then(|at| known.arguments.list.get(at)) {
+            let argument = known.zip(column.checked_sub(EVENTS.len()));
+            if let Some(column) = argument.and_then(|(known, at)| known.arguments.list.get(at)) {
                 arguments.want(column, position);
             }
         }
@@ -157,7 +163,7 @@ impl<'a> RowMaker<'a> {
     ) {
         let Self { columns, words, rows, known, arguments, .. } = self;
         for (values, (column, _)) in values.iter_mut().zip(columns.iter()) {
-            append_column(values, *column, (trace, known), batch, rows, words);
+            append_column(values, *column, (trace, *known), batch, rows, words);
         }
         if arguments.is_empty() {
             return;
@@ -184,7 +190,7 @@ fn word(meaning: Meaning) -> String {
 fn append_column(
     values: &mut Values,
     column: usize,
-    (trace, known): (&Trace, &Known),
+    (trace, known): (&Trace, Option<&Known>),
     batch: &Batch<'_>,
     rows: &[usize],
     words: &mut EventWords,
@@ -217,8 +223,9 @@ fn append_column(
         }
         ("context_name", Values::Word(to)) => {
             // All names are known, so the indices of contexts never change.
-            let known = known.trace.contexts.iter().skip(words.contexts.len());
-            words.contexts.extend(known.map(|(_, context)| to.index(&context.name)));
+            let known = known.into_iter().flat_map(|known| known.trace.contexts.iter());
+            let new = known.skip(words.contexts.len());
+            words.contexts.extend(new.map(|(_, context)| to.index(&context.name)));
             let index = |row: &usize| words.contexts.get(columns.context[*row].index()).copied();
             rows.iter().for_each(|row| to.push_index(index(row)));
         }

@@ -99,6 +99,21 @@ impl Table {
         }
     }
 
+    /// Returns the position of a column that the first reading of a trace can make; see
+    /// [`Source::open_and_read`](crate::Source::open_and_read). Only `events` has such columns.
+    ///
+    /// ```
+    /// use tracewell_tables::Table;
+    ///
+    /// assert_eq!(Table::Events.early_position("ticks"), Some(1));
+    /// // A trace may contain names after its events.
+    /// assert_eq!(Table::Events.early_position("name"), None);
+    /// ```
+    pub fn early_position(self, name: &str) -> Option<usize> {
+        let is_early = self == Self::Events && columns::WITHOUT_NAMES.contains(&name);
+        self.position(name).filter(|_| is_early)
+    }
+
     /// Returns the position of a column that the table has for every trace.
     pub(crate) fn position(self, name: &str) -> Option<usize> {
         self.columns().iter().position(|column| column.name == name)

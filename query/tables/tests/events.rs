@@ -6,14 +6,15 @@ mod common;
 mod trace;
 
 use std::fs::File;
+use std::ops::ControlFlow::{Break, Continue};
 
 use arrow_array::RecordBatch;
-use common::{fixture, open, rows, settings};
+use common::{fixture, objects, open, rows, settings};
 use serde_json::{Map, Value};
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::Input;
 use tracewell::select::Selection;
-use tracewell_tables::{Request, Source, Table};
+use tracewell_tables::{Emit, Error, Request, Source, Table};
 
 /// Returns the events as JSON lines, without losses.
 fn exported(name: &str, options: &[&str]) -> Vec<Map<String, Value>> {
@@ -74,15 +75,61 @@ fn compare(name: &str, options: &[&str]) {
     }
 }
 
+/// Traces of several formats, and their options.
+const TRACES: [(&str, &[&str]); 7] = [
+    ("threadx/tiny.trx", &["rate=1MHz"]),
+    ("threadx/wide.trx", &[]),
+    ("rkh/ahsm-a.bin", &[]),
+    ("shark/a_linear.dat", &[]),
+    ("systemview/long.bin", &[]),
+    ("ctf/classes", &[]),
+    ("ctf/zephyr", &[]),
+];
+
 #[test]
 fn rows_are_those_of_the_export_of_events() {
-    compare("threadx/tiny.trx", &["rate=1MHz"]);
-    compare("threadx/wide.trx", &[]);
-    compare("rkh/ahsm-a.bin", &[]);
-    compare("shark/a_linear.dat", &[]);
-    compare("systemview/long.bin", &[]);
-    compare("ctf/classes", &[]);
-    compare("ctf/zephyr", &[]);
+    TRACES.iter().for_each(|(name, options)| compare(name, options));
+}
+
+#[test]
+fn the_first_reading_makes_the_same_rows() {
+    let table = Table::Events;
+    let columns = ["id", "seq", "cpu", "ticks"].map(|name| table.early_position(name).unwrap());
+    let all = Request { columns: Some(columns.to_vec()), ..Request::default() };
+    let some = Request { ticks: 300..=450, ids: Some(vec![80, 81]), ..all.clone() };
+    for (name, options) in TRACES {
+        let mut is_some = false;
+        for request in [&all, &some] {
+            let mut first = Vec::new();
+            let mut take = |batch| {
+                first.extend(objects(&batch));
+                Continue(())
+            };
+            let (path, settings) = (fixture(name), settings(options));
+            let source = Source::open_and_read(path, settings, Vec::new(), request, &mut take);
+            assert_eq!(rows(&source.unwrap(), table, request), first, "{name}");
+            is_some |= !first.is_empty();
+        }
+        assert!(is_some, "{name}");
+    }
+    let open = |request: &Request, take: &mut Emit<'_>| {
+        let path = fixture("threadx/tiny.trx");
+        Source::open_and_read(path, settings(&[]), Vec::new(), request, &mut |batch| take(batch))
+    };
+    // A receiver can stop, and the facts are still complete.
+    let (mut batches, limited) = (0, Request { limit: Some(1), ..all.clone() });
+    for (request, flow) in [(&all, Break(())), (&limited, Continue(()))] {
+        let source = open(request, &mut |_| {
+            batches += 1;
+            flow
+        });
+        assert_eq!(source.unwrap().trace().events, 197);
+    }
+    assert_eq!(batches, 2);
+    let name = table.columns().iter().position(|column| column.name == "name");
+    let request = Request { columns: name.map(|name| vec![name]), ..Request::default() };
+    let refused = open(&request, &mut |_| panic!("no rows"));
+    assert!(matches!(refused, Err(Error::NoColumn { .. })), "{refused:?}");
 }
 
 #[test]

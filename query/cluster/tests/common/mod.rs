@@ -70,8 +70,17 @@ impl Service {
 
     /// Suspends the service, which cannot react to the signal (SIGSTOP).
     pub fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    /// Lets a stopped service continue (SIGCONT).
+    pub fn thaw(&self) {
+        self.signal("-CONT");
+    }
+
+    fn signal(&self, signal: &str) {
         let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-STOP", &id]).status().unwrap().success());
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
     }
 
     /// Ends the service at once (SIGKILL).
@@ -132,6 +141,11 @@ impl Cluster {
             .any(|folder| !folder.unwrap().file_name().to_string_lossy().starts_with("datafusion-"))
     }
 
+    /// Returns the number of files with results that an executor keeps.
+    pub fn results(&self, executor: usize) -> usize {
+        count_files(&self.work_folder(executor))
+    }
+
     /// Writes the traces of a fleet, and adds them to a lake.
     pub fn ingest(&self, devices: u32, ms: u32, lake: &str) {
         fleet::write(&self.folder.path().join("fleet"), devices, ms).unwrap();
@@ -161,6 +175,14 @@ impl Cluster {
     pub fn run(&self, name: &str, arguments: &[&str]) -> Output {
         Running::start(self.command(name, arguments)).output()
     }
+}
+
+/// Returns the number of files in a folder and in its folders.
+fn count_files(folder: &Path) -> usize {
+    // Another program may delete folders in the meantime.
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths.map(|path| if path.is_dir() { count_files(&path) } else { 1 }).sum()
 }
 
 /// Returns the output of a program, which must have ended successfully and without messages.
@@ -197,6 +219,12 @@ impl Running {
     /// Returns true if the program has not ended.
     pub fn is_running(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
+    }
+
+    /// Ends the program at once (SIGKILL).
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Waits until the program ends, and returns its output.

@@ -19,7 +19,7 @@ Exit status: 0 success, 2 wrong usage, 3 a trace is unreadable or damaged (its r
 was added), 4 other input or output error.")]
 pub struct IngestArgs {
     /// Traces, folders of traces, and patterns
-    #[arg(value_name = "FILE", required_unless_present = "compact")]
+    #[arg(value_name = "FILE", required_unless_present_any = ["compact", "merge"])]
     pub files: Vec<String>,
 
     /// Add to this lake: a folder, which is made if it does not exist, or s3://BUCKET/PREFIX with
@@ -63,4 +63,16 @@ pub struct IngestArgs {
     /// Merge the log of the lake into one file, even if the log is short
     #[arg(long)]
     pub compact: bool,
+
+    /// Merge small Parquet files of the lake into large ones, and its log into one file
+    #[arg(long)]
+    pub merge: bool,
+
+    /// Delete merged files only after this time: queries that began before the merge read them
+    #[arg(long, value_name = "HOURS", default_value_t = 24, requires = "merge")]
+    #[arg(value_parser = clap::value_parser!(u64).range(..=MAX_HOURS))]
+    pub keep_merged: u64,
 }
+
+/// Maximum of `--keep-merged`: a hundred years.
+const MAX_HOURS: u64 = 876_000;

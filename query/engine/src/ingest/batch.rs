@@ -110,10 +110,7 @@ impl Batch<'_> {
         for written in self.write_tables(traces, sources)? {
             let table = written.table;
             let key = format!("data/{table}/{}{id}.parquet", self.folder);
-            put(place, &key, &written.file).await?;
-            let columns = more_columns(&written)?;
-            let (rows, bytes) = (written.rows, written.bytes);
-            commit.files.push(DataFile { table: table.to_string(), key, rows, bytes, columns });
+            commit.files.push(upload(place, key, &written).await?);
         }
         for Hashed { trace, source, hash } in traces {
             if self.keep_raw {
@@ -176,6 +173,18 @@ fn take_new(traces: &mut Vec<Hashed>, lake: &Lake) {
             }
         }
     });
+}
+
+/// Uploads a file of a table, and returns its entry in the log.
+pub(super) async fn upload(
+    place: &Place,
+    key: String,
+    written: &Written,
+) -> Result<DataFile, Failure> {
+    put(place, &key, &written.file).await?;
+    let columns = more_columns(written)?;
+    let (table, rows, bytes) = (written.table.to_string(), written.rows, written.bytes);
+    Ok(DataFile { table, key, rows, bytes, columns })
 }
 
 /// Returns the columns that some files of the table lack, with their types.

@@ -1,8 +1,9 @@
-//! Adds traces to a lake: `args` is the command line, `batch` writes the traces of a commit, and
-//! `parquet` writes a file.
+//! Adds traces to a lake: `args` is the command line, `batch` writes the traces of a commit,
+//! `merge` replaces small files, and `parquet` writes a file.
 
 mod args;
 mod batch;
+mod merge;
 mod parquet;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use crate::sources::{MAX_OPEN, Sources};
 
 pub use args::IngestArgs;
 use batch::{Added, Batch};
+use merge::{Merged, merge};
 
 /// Maximum total size in bytes of the traces in a commit. A single trace may be larger.
 const MAX_BATCH_BYTES: u64 = 256 << 20;
@@ -46,6 +48,7 @@ fn add(args: &IngestArgs) -> Result<Outcome, Failure> {
     let sources = Arc::new(Sources::default());
     let tables = if args.tables.is_empty() { Table::ALL.to_vec() } else { args.tables.clone() };
     let mut total = Added::default();
+    let mut merged = Merged::default();
     let result: Result<usize, Failure> = runtime.block_on(async {
         let mut lake = Lake::open_or_create(Place::find(&args.output)?).await?;
         for (folder, traces) in groups {
@@ -56,7 +59,10 @@ fn add(args: &IngestArgs) -> Result<Outcome, Failure> {
                 lake.compact_if_long().await?;
             }
         }
-        if args.compact {
+        if args.merge {
+            merged = merge(&mut lake, args.keep_merged * 3600).await?;
+        }
+        if args.compact || args.merge {
             lake.compact().await?;
         }
         Ok(lake.len())
@@ -69,7 +75,13 @@ fn add(args: &IngestArgs) -> Result<Outcome, Failure> {
         0 => String::new(),
         known => format!("; {} already there", counted(known as u64, "trace")),
     };
-    println!("added {added}, {rows}, {bytes}{known}; {} has {lake}", args.output);
+    let merged = match merged {
+        Merged { from: 0, .. } => String::new(),
+        Merged { from, to } => {
+            format!("; merged {} into {to}", counted(from as u64, "file"))
+        }
+    };
+    println!("added {added}, {rows}, {bytes}{known}{merged}; {} has {lake}", args.output);
     Ok(sources.findings.outcome())
 }
 

@@ -1,4 +1,4 @@
-//! Writes a table of several traces to a Parquet file.
+//! Writes Parquet files, for example with a table of several traces.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
@@ -43,7 +43,7 @@ pub(super) fn write(
     sources: &Arc<Sources>,
     with_text: bool,
 ) -> Result<Option<Written>, Failure> {
-    let provider = TraceTable::new(table, traces.to_vec(), Arc::clone(sources))?;
+    let provider = TraceTable::new(table, traces.to_vec(), Arc::clone(sources), true)?;
     let schema = match table == Table::Events && !with_text {
         true => without_text(&provider.schema()),
         false => provider.schema(),
@@ -57,33 +57,78 @@ pub(super) fn write(
         threads: 1,
         sources: Arc::clone(sources),
     };
-    let temporary = |error: &std::io::Error| Failure::io(&std::env::temp_dir(), error);
-    let file = tempfile::tempfile().map_err(|error| temporary(&error))?;
-    let failed = |error: ParquetError| Failure::storage(format!("{table}: {error}"));
-    let properties = Some(properties(&schema));
-    let mut writer =
-        ArrowWriter::try_new(&file, Arc::clone(&schema), properties).map_err(failed)?;
-    let mut rows = 0;
+    let mut writer = Writer::new(table, schema)?;
     for trace in traces {
         let mut result = Ok(());
         let _ = scan.read(trace, &mut |batch: RecordBatch| {
-            rows += batch.num_rows() as u64;
             result = writer.write(&batch);
             match result {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),
             }
         })?;
-        result.map_err(failed)?;
+        result?;
     }
-    writer.close().map_err(failed)?;
-    if rows == 0 {
-        return Ok(None);
+    writer.finish()
+}
+
+/// Writes batches of a table to a Parquet file under a temporary name.
+pub(super) struct Writer {
+    table: Table,
+    schema: SchemaRef,
+    file: File,
+    writer: ArrowWriter<File>,
+    rows: u64,
+}
+
+impl Writer {
+    /// Creates the file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the temporary file cannot be written.
+    pub(super) fn new(table: Table, schema: SchemaRef) -> Result<Self, Failure> {
+        let file = tempfile::tempfile().map_err(|error| temporary(&error))?;
+        let out = file.try_clone().map_err(|error| temporary(&error))?;
+        let properties = Some(properties(&schema));
+        let writer = ArrowWriter::try_new(out, Arc::clone(&schema), properties)
+            .map_err(|error| failed(table, &error))?;
+        Ok(Self { table, schema, file, writer, rows: 0 })
     }
-    let mut file = file;
-    let bytes = file.seek(SeekFrom::End(0)).map_err(|error| temporary(&error))?;
-    file.rewind().map_err(|error| temporary(&error))?;
-    Ok(Some(Written { table, file, rows, bytes, schema }))
+
+    /// Appends rows.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the temporary file cannot be written.
+    pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
+        self.rows += batch.num_rows() as u64;
+        self.writer.write(batch).map_err(|error| failed(self.table, &error))
+    }
+
+    /// Completes the file. Returns `None` if it has no rows.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the temporary file cannot be written.
+    pub(super) fn finish(self) -> Result<Option<Written>, Failure> {
+        let Self { table, schema, mut file, writer, rows } = self;
+        writer.close().map_err(|error| failed(table, &error))?;
+        if rows == 0 {
+            return Ok(None);
+        }
+        let bytes = file.seek(SeekFrom::End(0)).map_err(|error| temporary(&error))?;
+        file.rewind().map_err(|error| temporary(&error))?;
+        Ok(Some(Written { table, file, rows, bytes, schema }))
+    }
+}
+
+fn temporary(error: &std::io::Error) -> Failure {
+    Failure::io(&std::env::temp_dir(), error)
+}
+
+fn failed(table: Table, error: &ParquetError) -> Failure {
+    Failure::storage(format!("{table}: {error}"))
 }
 
 fn without_text(schema: &Schema) -> SchemaRef {

@@ -4,14 +4,20 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-/// Traces that were added together, with the files that contain their rows. A checkpoint is the sum
-/// of all commits before it.
+/// Traces that were added together, with the files that contain their rows; or files that replace
+/// smaller ones. A checkpoint is the sum of all commits before it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Commit {
     /// The traces.
     pub(crate) traces: Vec<TraceEntry>,
     /// The Parquet files with their rows.
     pub(crate) files: Vec<DataFile>,
+    /// Earlier files whose rows are in other files now. Queries that began before may read them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) replaced: Vec<Replaced>,
+    /// Keys of replaced files that were deleted. A checkpoint names none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) deleted: Vec<String>,
 }
 
 /// A trace in a lake.
@@ -40,19 +46,47 @@ pub(crate) struct DataFile {
     pub(crate) columns: BTreeMap<String, String>,
 }
 
+/// A file that was replaced.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Replaced {
+    /// Key of the file in the lake.
+    pub(crate) key: String,
+    /// Time of the replacement, in seconds since 1970.
+    pub(crate) at: u64,
+}
+
 impl Commit {
     /// Adds another commit.
     pub(super) fn add(&mut self, other: Self) {
+        if !other.replaced.is_empty() {
+            let replaced: HashSet<_> = other.replaced.iter().map(|file| &file.key).collect();
+            self.files.retain(|file| !replaced.contains(&file.key));
+        }
+        if !other.deleted.is_empty() {
+            let deleted: HashSet<_> = other.deleted.iter().collect();
+            self.replaced.retain(|file| !deleted.contains(&file.key));
+        }
         self.traces.extend(other.traces);
         self.files.extend(other.files);
+        self.replaced.extend(other.replaced);
+    }
+
+    /// Returns true if this sum of commits has all files that another commit replaces.
+    pub(super) fn can_replace(&self, other: &Self) -> bool {
+        if other.replaced.is_empty() {
+            return true;
+        }
+        let files: HashSet<_> = self.files.iter().map(|file| &file.key).collect();
+        other.replaced.iter().all(|file| files.contains(&file.key))
     }
 
     /// Returns true if this commit, or sum of commits, contains all traces and files of another
     /// commit. Each writer names its files in its own way, so the commits of two writers differ
-    /// even if they contain the same traces.
+    /// even if they contain the same traces. A file that was replaced since then also counts.
     pub(super) fn contains(&self, other: &Self) -> bool {
         let traces: HashSet<_> = self.traces.iter().map(|trace| &trace.hash).collect();
-        let files: HashSet<_> = self.files.iter().map(|file| &file.key).collect();
+        let replaced = self.replaced.iter().map(|file| &file.key);
+        let files: HashSet<_> = self.files.iter().map(|file| &file.key).chain(replaced).collect();
         other.traces.iter().all(|trace| traces.contains(&trace.hash))
             && other.files.iter().all(|file| files.contains(&file.key))
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tracewell_tables::{SCHEMA, Table};
 
 use super::checkpoint;
-use super::commit::{Commit, DataFile};
+use super::commit::{Commit, DataFile, Replaced, TraceEntry};
 use super::place::Place;
 use crate::failure::Failure;
 
@@ -62,7 +62,7 @@ pub(crate) struct Lake {
 pub(crate) enum Appended {
     /// The commit is part of the lake.
     Done,
-    /// Another writer added some of the traces in the meantime.
+    /// Another writer added some of the traces, or replaced some of the files, in the meantime.
     Conflict,
 }
 
@@ -222,11 +222,22 @@ impl Lake {
         self.content.files.iter().filter(move |file| file.table == table.name())
     }
 
+    /// Returns all files.
+    pub(crate) fn all_files(&self) -> &[DataFile] {
+        &self.content.files
+    }
+
+    /// Returns the files that were replaced and not deleted.
+    pub(crate) fn replaced(&self) -> &[Replaced] {
+        &self.content.replaced
+    }
+
     /// Appends a commit after the last commit, unless another writer has already added one of the
-    /// commit's traces.
+    /// commit's traces, or replaced one of the files that the commit replaces.
     pub(crate) async fn append(&mut self, commit: &Commit) -> Result<Appended, Failure> {
         loop {
-            if commit.traces.iter().any(|trace| self.by_hash.contains_key(&trace.hash)) {
+            let has_trace = |trace: &TraceEntry| self.by_hash.contains_key(&trace.hash);
+            if commit.traces.iter().any(has_trace) || !self.content.can_replace(commit) {
                 return Ok(Appended::Conflict);
             }
             let key = key_of(FOLDER, self.last + 1);

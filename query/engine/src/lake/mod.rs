@@ -14,6 +14,9 @@
 //! reads the new commit before it tries the next number. A file that no commit names is not part of
 //! the lake, so a writer may stop at any time.
 //!
+//! A commit can also replace small files by a large one with the same rows. The small files are
+//! deleted much later, because queries that began before read them.
+//!
 //! `place` finds the storage, `commit` is the content of a commit, `log` reads and appends commits,
 //! `checkpoint` shortens the log, `table` makes the tables of a query, and `stores` finds the
 //! storage of these tables.
@@ -31,11 +34,11 @@ use std::path::Path;
 
 use crate::failure::Failure;
 
-pub(crate) use commit::{Commit, DataFile, TraceEntry};
+pub(crate) use commit::{Commit, DataFile, Replaced, TraceEntry};
 pub(crate) use log::{Appended, Lake};
 pub(crate) use place::{Place, is_url};
 pub use stores::Stores;
-pub(crate) use table::{LakeTables, Words, is_table_of_lake};
+pub(crate) use table::{LakeTables, Words, is_table_of_lake, table_of_files};
 pub use table::{decode_table, encode_table};
 
 /// Returns true for the address of object storage, and for a folder that is a lake.

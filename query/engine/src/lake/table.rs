@@ -17,7 +17,7 @@ use datafusion::physical_plan::empty::EmptyExec;
 use serde::{Deserialize, Serialize};
 use tracewell_tables::{Kind, Table};
 
-use super::Lake;
+use super::{DataFile, Lake};
 use crate::columns::{joined, lake_fields};
 use crate::failure::Failure;
 
@@ -38,37 +38,51 @@ impl LakeTables {
     ///
     /// Fails if the log names an unknown type.
     pub(crate) fn table(&self, table: Table, words: Words) -> Result<Arc<dyn TableProvider>> {
-        let mut schema = self.schema(table)?;
+        let mut schema = schema(table, self.lake.labels(), self.lake.files(table))?;
         if words == Words::Plain {
             schema = Arc::new(Schema::new(schema.fields().iter().map(plain).collect::<Vec<_>>()));
         }
-        let files = self.lake.files(table).map(|file| (file.key.clone(), file.bytes)).collect();
-        let url = self.lake.place.url.to_string();
-        Ok(Arc::new(LakeTable { schema, scan: Scan { url, files } }))
+        Ok(Arc::new(LakeTable { schema, scan: Scan::new(&self.lake, self.lake.files(table)) }))
     }
+}
 
-    /// Returns the columns of all files of a table.
-    fn schema(&self, table: Table) -> Result<SchemaRef, Failure> {
-        let labels = self.lake.labels().map(|label| (label, DataType::Utf8));
-        let mut more: BTreeMap<&str, DataType> = labels.collect();
-        for file in self.lake.files(table) {
-            for (name, kind) in &file.columns {
-                let data_type = Kind::ALL.into_iter().find(|known| known.name() == kind);
-                let data_type = data_type.map(Kind::data_type).ok_or_else(|| {
-                    let message = format!("{}: unknown type {kind} of {name}", file.key);
-                    Failure::damaged(message)
-                })?;
-                match more.get_mut(name.as_str()) {
-                    Some(known) => *known = joined(known, &data_type),
-                    None => {
-                        more.insert(name, data_type);
-                    }
+/// Returns a table of some files of a lake, all of the same table, in this order.
+///
+/// # Errors
+///
+/// Fails if the log names an unknown type.
+pub(crate) fn table_of_files(
+    lake: &Lake,
+    table: Table,
+    files: &[DataFile],
+) -> Result<Arc<dyn TableProvider>, Failure> {
+    let schema = schema(table, std::iter::empty(), files.iter())?;
+    Ok(Arc::new(LakeTable { schema, scan: Scan::new(lake, files.iter()) }))
+}
+
+/// Returns the columns of files of a table.
+fn schema<'a>(
+    table: Table,
+    labels: impl Iterator<Item = &'a str>,
+    files: impl Iterator<Item = &'a DataFile>,
+) -> Result<SchemaRef, Failure> {
+    let mut more: BTreeMap<&str, DataType> = labels.map(|label| (label, DataType::Utf8)).collect();
+    for file in files {
+        for (name, kind) in &file.columns {
+            let data_type = Kind::ALL.into_iter().find(|known| known.name() == kind);
+            let data_type = data_type.map(Kind::data_type).ok_or_else(|| {
+                Failure::damaged(format!("{}: unknown type {kind} of {name}", file.key))
+            })?;
+            match more.get_mut(name.as_str()) {
+                Some(known) => *known = joined(known, &data_type),
+                None => {
+                    more.insert(name, data_type);
                 }
             }
         }
-        let more = more.into_iter().map(|(name, data_type)| Field::new(name, data_type, true));
-        Ok(Arc::new(Schema::new(lake_fields(table).into_iter().chain(more).collect::<Vec<_>>())))
     }
+    let more = more.into_iter().map(|(name, data_type)| Field::new(name, data_type, true));
+    Ok(Arc::new(Schema::new(lake_fields(table).into_iter().chain(more).collect::<Vec<_>>())))
 }
 
 /// A table of a lake. The log contains the files and their sizes, so a query requests from the
@@ -86,6 +100,13 @@ struct Scan {
     url: String,
     /// Key and size of each file.
     files: Vec<(String, u64)>,
+}
+
+impl Scan {
+    fn new<'a>(lake: &Lake, files: impl Iterator<Item = &'a DataFile>) -> Self {
+        let files = files.map(|file| (file.key.clone(), file.bytes)).collect();
+        Self { url: lake.place.url.to_string(), files }
+    }
 }
 
 /// The form in which the engine reads texts that repeat.

@@ -33,11 +33,16 @@ pub(crate) fn open(name: &str, options: &[&str]) -> Source {
 pub(crate) fn rows(source: &Source, table: Table, request: &Request) -> Vec<Map<String, Value>> {
     let mut rows = Vec::new();
     let summary = source.read(table, request, &mut |batch| {
-        rows.extend((0..batch.num_rows()).map(|row| object(&batch, row)));
+        rows.extend(objects(&batch));
         Continue(())
     });
     assert_eq!(summary.unwrap().rows, rows.len() as u64);
     rows
+}
+
+/// Returns the rows of a batch.
+pub(crate) fn objects(batch: &RecordBatch) -> Vec<Map<String, Value>> {
+    (0..batch.num_rows()).map(|row| object(batch, row)).collect()
 }
 
 fn object(batch: &RecordBatch, row: usize) -> Map<String, Value> {

@@ -11,7 +11,7 @@ use object_store::path::Path as Key;
 use url::Url;
 
 use super::checkpoint::newest;
-use super::commit::{Commit, DataFile, TraceEntry};
+use super::commit::{Commit, DataFile, Replaced, TraceEntry};
 use super::log::{Appended, Lake};
 use super::place::Place;
 use unsteady::{Fault, Unsteady};
@@ -32,7 +32,33 @@ fn commit(trace: u32, writer: u32) -> Commit {
     let trace = TraceEntry { hash: format!("{trace:04}"), path: format!("{trace}.trx"), labels };
     let key = format!("data/events/{}-{writer}.parquet", trace.hash);
     let file = DataFile { table: "events".to_owned(), key, ..DataFile::default() };
-    Commit { traces: vec![trace], files: vec![file] }
+    Commit { traces: vec![trace], files: vec![file], ..Commit::default() }
+}
+
+/// Returns a commit that merges files. The name of a file begins with the hashes of its traces.
+fn merge(files: &[DataFile], writer: u32) -> Commit {
+    let names: Vec<_> = files.iter().map(hashes_of).collect();
+    let key = format!("data/events/{}-m{writer}.parquet", names.join("+"));
+    let replaced = files.iter().map(|file| Replaced { key: file.key.clone(), at: 0 });
+    let file = DataFile { table: "events".to_owned(), key, ..DataFile::default() };
+    Commit { files: vec![file], replaced: replaced.collect(), ..Commit::default() }
+}
+
+fn hashes_of(file: &DataFile) -> String {
+    file.key["data/events/".len()..].split_once('-').unwrap().0.to_owned()
+}
+
+/// Returns the hashes of all traces in increasing order, and checks that each is in one file.
+fn merged_hashes(lake: &Lake) -> Vec<String> {
+    let content = lake.content();
+    let mut hashes: Vec<String> = content.traces.iter().map(|trace| trace.hash.clone()).collect();
+    let names: Vec<_> = content.files.iter().map(hashes_of).collect();
+    let mut found: Vec<String> =
+        names.iter().flat_map(|name| name.split('+').map(str::to_owned)).collect();
+    hashes.sort();
+    found.sort();
+    assert_eq!(found, hashes);
+    hashes
 }
 
 async fn open(store: &Unsteady) -> Lake {
@@ -224,6 +250,124 @@ fn writers_and_readers_can_interleave_in_any_way() {
             done.sort_unstable();
             found.sort_unstable();
             assert_eq!(done, found, "seed {seed}");
+        });
+    }
+}
+
+#[test]
+fn a_commit_can_replace_files() {
+    run(async {
+        let store = Unsteady::default();
+        let mut lake = open(&store).await;
+        for trace in 0..4 {
+            lake.append(&commit(trace, 0)).await.unwrap();
+        }
+        let mut other = open(&store).await;
+        let files = lake.all_files().to_vec();
+        assert_eq!(lake.append(&merge(&files[..3], 0)).await.unwrap(), Appended::Done);
+        // Of two programs that merge the same file, one succeeds.
+        assert_eq!(other.append(&merge(&files[2..], 1)).await.unwrap(), Appended::Conflict);
+        for lake in [&lake, &other, &open(&store).await] {
+            assert_eq!(merged_hashes(lake), ["0000", "0001", "0002", "0003"]);
+            assert_eq!((lake.all_files().len(), lake.replaced().len()), (2, 3));
+        }
+        // A writer that looks for its commit so late still finds that it was added.
+        assert!(lake.content().contains(&commit(0, 0)));
+        assert!(!lake.content().contains(&commit(0, 1)));
+        lake.compact().await.unwrap();
+        assert_eq!(open(&store).await.content(), lake.content());
+        let deleted = lake.replaced().iter().map(|file| file.key.clone()).collect();
+        lake.append(&Commit { deleted, ..Commit::default() }).await.unwrap();
+        lake.compact().await.unwrap();
+        let again = open(&store).await;
+        assert_eq!((merged_hashes(&again).len(), again.replaced().len()), (4, 0));
+        assert_eq!(again.content(), lake.content());
+    });
+}
+
+#[test]
+fn a_program_that_merges_can_stop_after_any_operation() {
+    for fault in [Fault::Before, Fault::After] {
+        let mut operations = 0;
+        loop {
+            let store = Unsteady::default();
+            let stopped = run(async {
+                let mut lake = open(&store).await;
+                for trace in 0..6 {
+                    lake.append(&commit(trace, 0)).await.unwrap();
+                }
+                store.stop_after(operations, fault);
+                for writer in 0..5 {
+                    let files = lake.all_files()[..2].to_vec();
+                    let merged = lake.append(&merge(&files, writer)).await;
+                    if merged.is_err() || writer % 2 == 1 && lake.compact().await.is_err() {
+                        return true;
+                    }
+                }
+                false
+            });
+            store.go_on();
+            run(async {
+                let mut lake = open(&store).await;
+                assert_eq!(merged_hashes(&lake).len(), 6);
+                while let [one, two, ..] = lake.all_files() {
+                    let commit = merge(&[one.clone(), two.clone()], 9);
+                    assert_eq!(lake.append(&commit).await.unwrap(), Appended::Done);
+                }
+                lake.compact().await.unwrap();
+                assert_eq!(merged_hashes(&open(&store).await).len(), 6);
+            });
+            if !stopped {
+                break;
+            }
+            operations += 1;
+        }
+        assert!(operations > 10);
+    }
+}
+
+#[test]
+fn programs_that_add_and_merge_can_interleave_in_any_way() {
+    const WRITERS: u32 = 3;
+    const TRACES: u32 = 6;
+    for seed in 1..=150 {
+        let store = Unsteady::default();
+        run(async {
+            open(&store).await;
+            store.interleave(seed);
+            let writers = (0..WRITERS).map(async |writer| {
+                let mut lake = open(&store).await;
+                for trace in 0..TRACES {
+                    let added = lake.append(&commit(writer * TRACES + trace, writer)).await;
+                    assert_eq!(added.unwrap(), Appended::Done);
+                    merged_hashes(&lake);
+                    if trace % 3 == writer {
+                        lake.compact().await.unwrap();
+                    }
+                }
+            });
+            let mergers = (0..WRITERS).map(async |merger| {
+                let mut lake = open(&store).await;
+                let (mut done, mut number) = (0, merger);
+                while merged_hashes(&lake).len() < (WRITERS * TRACES) as usize {
+                    lake.refresh().await.unwrap();
+                    if let [one, two, ..] = lake.all_files() {
+                        number += WRITERS;
+                        let commit = merge(&[one.clone(), two.clone()], number);
+                        let merged = lake.append(&commit).await.unwrap();
+                        done += usize::from(merged == Appended::Done);
+                    }
+                    merged_hashes(&lake);
+                }
+                done
+            });
+            let (_, merged) = futures::future::join(join_all(writers), join_all(mergers)).await;
+            let lake = open(&store).await;
+            assert_eq!(merged_hashes(&lake).len(), (WRITERS * TRACES) as usize, "seed {seed}");
+            // Each merge replaced two files by one.
+            let merged: usize = merged.into_iter().sum();
+            let files = lake.all_files().len();
+            assert_eq!(files + merged, (WRITERS * TRACES) as usize, "seed {seed}");
         });
     }
 }
