@@ -143,17 +143,17 @@
 #define TW_INHERIT TW_CODE(TW_TASKS, 0x81u)
 /* A task loses an inherited priority. Arguments: task, its own priority. */
 #define TW_DISINHERIT TW_CODE(TW_TASKS, 0x82u)
-/* A semaphore is given. Arguments: semaphore, count before. */
+/* A semaphore is given. Arguments: semaphore, count before the call. */
 #define TW_SEMAPHORE_GIVE TW_CODE(TW_LOCKS, 0x83u)
-/* The running task has taken a semaphore. Arguments: semaphore, count before. */
+/* The running task has taken a semaphore. Arguments: semaphore, count before the call. */
 #define TW_SEMAPHORE_TAKE TW_CODE(TW_LOCKS, 0x84u)
-/* A message is sent. Arguments: queue, messages before. */
+/* A message is sent. Arguments: queue, messages before the call. */
 #define TW_QUEUE_SEND TW_CODE(TW_MESSAGES, 0x85u)
-/* A message is sent to the front. Arguments: queue, messages before. */
+/* A message is sent to the front. Arguments: queue, messages before the call. */
 #define TW_QUEUE_SEND_FIRST TW_CODE(TW_MESSAGES, 0x86u)
-/* A message replaces the message in a queue. Arguments: queue, messages before. */
+/* A message replaces the message in a queue. Arguments: queue, messages before the call. */
 #define TW_QUEUE_OVERWRITE TW_CODE(TW_MESSAGES, 0x87u)
-/* A message is received. Arguments: queue, messages before. */
+/* A message is received. Arguments: queue, messages before the call. */
 #define TW_QUEUE_RECEIVE TW_CODE(TW_MESSAGES, 0x88u)
 /* A message is read and stays in the queue. Arguments: queue, messages. */
 #define TW_QUEUE_PEEK TW_CODE(TW_MESSAGES, 0x89u)

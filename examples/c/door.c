@@ -177,7 +177,7 @@ static void post(unsigned signal, uint32_t sender)
         TW_TRC_NE(3);
     TW_TRC_END();
     dispatch(signal);
-    send(); /* The framework sends when it is idle. */
+    send(); /* Sends the recorded bytes. */
 }
 
 static int start(void)

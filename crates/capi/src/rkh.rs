@@ -389,7 +389,8 @@ pub extern "C" fn tw_rkh_configuration(trace: Option<&mut tw_rkh>) -> c_int {
     guard(|| recorded(recorder(trace)?.configuration()))
 }
 
-/// Removes up to `most` of the oldest bytes, and stores their location (`rkh_trc_get_block`).
+/// Removes the oldest bytes, at most `most` of them, and stores their location
+/// (`rkh_trc_get_block`).
 ///
 /// A block is contiguous in memory, so it can be shorter than `most` although more bytes are
 /// waiting. Call again until the result is TW_NOTHING. Ownership: the bytes do not change until the

@@ -65,8 +65,9 @@ fn hand_over_carrier(place: Place<'_>, carrier: impl FnOnce() -> Result<Carrier,
 }
 
 /// Creates a sender that writes each chunk's records to a file (`FTrace_init_disk_writer`). If the
-/// last component of `file` is `NAME`, chunk 0 is written to `0NAME` in the same folder, chunk 1 to
-/// `1NAME`, and so on. A file appears when it is complete. `file` itself is not written.
+/// last component of `file` is `NAME`, the chunk that is sent first is written to `0NAME` in the
+/// same folder, the next one to `1NAME`, and so on. A file appears when it is complete. `file`
+/// itself is not written.
 ///
 /// Ownership: the caller owns `*sender` and passes it to `tw_shark_sender_close`; it is null after
 /// an error. Errors: TW_NULL, or an error of the system; TW_INVALID if the name is unsuitable or

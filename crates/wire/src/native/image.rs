@@ -73,7 +73,7 @@ pub mod at {
     pub const STATE: usize = 16;
     /// Position of the families that are not recorded.
     pub const FAMILIES: usize = 17;
-    /// Position of the number of waiting readers.
+    /// Position of a word that is 1 while a reader waits, and else 0.
     pub const WAITERS: usize = 18;
     /// Position of the word that readers wait on.
     pub const WAKE: usize = 19;

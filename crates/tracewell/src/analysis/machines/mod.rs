@@ -158,7 +158,7 @@ impl<M: MachineMoments> Sink for Machines<M> {
 }
 
 impl Machines {
-    /// Returns the figures after all events. `trace` is the trace after the last event.
+    /// Returns the figures after all events. Call this after the last event of `trace`.
     pub fn figures(self, trace: &Trace) -> Figures {
         self.finish(trace).0
     }

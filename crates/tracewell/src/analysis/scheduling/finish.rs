@@ -27,7 +27,7 @@ impl Coverage {
 }
 
 impl<M: Moments> Scheduling<M> {
-    /// Returns the figures after all events. `trace` is the trace after the last event.
+    /// Returns the figures after all events. Call this after the last event of `trace`.
     pub fn figures(self, trace: &Trace) -> Figures {
         self.finish(trace).0
     }

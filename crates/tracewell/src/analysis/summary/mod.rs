@@ -98,7 +98,7 @@ impl SummaryBuilder {
         self.parts.pool.spill_to(Box::new(opener));
     }
 
-    /// Returns the summary after all events. `trace` is the trace after the last event.
+    /// Returns the summary after all events. Call this after the last event of `trace`.
     pub fn finish(mut self, trace: &Trace) -> Summary {
         self.tracks.settle(&mut self.parts);
         Summary { rest: self.tracks.finish(trace), parts: self.parts }

@@ -89,7 +89,7 @@ impl TrackBuilder {
         builder.entries + builder.contexts.changes
     }
 
-    /// Returns the tracks after all events. `trace` is the trace after the last event.
+    /// Returns the tracks after all events. Call this after the last event of `trace`.
     pub fn finish(self, trace: &Trace) -> Tracks {
         let (scheduling, mut builder) = self.scheduling.finish(trace);
         let machines = self.machines.unwrap_or_else(|| MachineTrackBuilder::new(MAX_ENTRIES));

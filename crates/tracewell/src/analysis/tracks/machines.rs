@@ -93,7 +93,7 @@ impl MachineTrackBuilder {
         }
     }
 
-    /// Returns the tracks after all events. `trace` is the trace after the last event.
+    /// Returns the tracks after all events. Call this after the last event of `trace`.
     pub fn finish(self, trace: &Trace) -> MachineTracks {
         let (figures, mut builder) = self.machines.finish(trace);
         let messages = std::mem::take(&mut builder.arrows);
