@@ -12,7 +12,7 @@ use crate::rust::{self, Named};
 const TIERS: [&[&str]; 7] = [
     &["compressed", "model"],
     &["text"],
-    &["source"],
+    &["source", "threads"],
     &["select"],
     &["format", "analysis", "check", "template"],
     &["input", "report"],

@@ -213,7 +213,7 @@ fn a_made_up_image_is_read_without_panic() {
 }
 
 /// Damages a record of an image. The records after it in the same packet cannot be found, and later
-/// packets tell how many they were.
+/// packets show how many they were.
 #[test]
 fn events_after_a_damaged_record_are_counted_once() {
     const EVENTS: u64 = 60;
@@ -242,7 +242,7 @@ fn events_after_a_damaged_record_are_counted_once() {
         let losses: Vec<_> = trace.losses.iter().collect();
         let [(LossCause::Damaged, count)] = losses[..] else { panic!("{number}: {losses:?}") };
         assert_eq!(count.gaps, 1, "{number}");
-        // After the last packet, no later event tells the number.
+        // After the last packet, no later packet shows the number.
         match found.last() {
             Some(last) if *last > 0xABCD_0000 + number => {
                 assert_eq!(count.events, EVENTS - found.len() as u64, "{number}");
