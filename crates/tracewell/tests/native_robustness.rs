@@ -242,7 +242,7 @@ fn events_after_a_damaged_record_are_counted_once() {
         let losses: Vec<_> = trace.losses.iter().collect();
         let [(LossCause::Damaged, count)] = losses[..] else { panic!("{number}: {losses:?}") };
         assert_eq!(count.gaps, 1, "{number}");
-        // After the last packet, no later packet shows the number.
+        // If the last packet is damaged, no later packet shows the number.
         match found.last() {
             Some(last) if *last > 0xABCD_0000 + number => {
                 assert_eq!(count.events, EVENTS - found.len() as u64, "{number}");
