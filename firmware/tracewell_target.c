@@ -115,7 +115,7 @@ static void open_packet(struct lane *lane, uint32_t core)
     seal(lane->packet, 0, lane->sum);
 }
 
-/* Returns the ticks since the last event of a core, and stores the present time as that of the new event. */
+/* Advances the time of a core to the present. Returns the ticks since the core's last event. */
 static uint32_t advance(struct lane *lane)
 {
     const uint32_t now = TW_TARGET_CLOCK();
@@ -491,7 +491,7 @@ uint32_t tw_target_read(uint8_t *out, uint32_t size)
     return length;
 }
 
-/* Looks in the memory for valid packets of a core, which survived a reset. Returns the number of the newest one
+/* Searches the slots of a core for valid packets of an earlier run. Returns the number of the newest packet
  * plus 1, or 0 if there is none. */
 static uint32_t next_number(uint32_t core)
 {
@@ -542,7 +542,7 @@ int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_opti
     clear((uint8_t *)&tw, (uint32_t)sizeof tw);
     tw.memory = to;
     tw.slots = (slots < 0xFFFFu) ? slots : 0xFFFFu;
-    /* The ring of an earlier run may have any session, so compare its control block with one of the same session. */
+    /* The ring of an earlier run may have any session, so the comparison uses the session in the memory. */
     control_to(control, to[16]);
     for (uint32_t i = 0; i < 20u; i++) {
         kept &= (control[i] == to[i]) ? 1u : 0u;

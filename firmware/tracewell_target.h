@@ -6,9 +6,10 @@
  * so that the program can send them. The guide docs/target.md shows how to use the recorder and
  * describes every byte.
  *
- * Configuration: define these macros for the compiler, or in a file named by TW_TARGET_CONFIG.
+ * Configuration: define these macros for the compiler, or in a file named by TW_TARGET_CONFIG. Defaults
+ * are in parentheses.
  *
- *   TW_TARGET_CORES        cores that record (1)
+ *   TW_TARGET_CORES        number of cores that record (1)
  *   TW_TARGET_SLOT         maximum bytes of a packet with its header: a multiple of 4, 64 to 4096 (256)
  *   TW_TARGET_ENTRIES      entries of 32 bytes in the table of names (24)
  *   TW_TARGET_GROUPS       groups of events that are compiled in: TW_TASKS | ... (all but ticks and memory)
@@ -225,7 +226,8 @@ struct tw_target_options {
 
 /*
  * Creates the ring in `memory` and records TW_START. Call it once, before all other functions.
- * Returns 0, or -1 if the memory has no room for two slots of each core: then call no other function.
+ * Returns 0 on success. Returns -1 if the memory has no room for two slots of each core. In this case,
+ * call no other function.
  */
 int tw_target_init(uint32_t *memory, uint32_t bytes, const struct tw_target_options *options);
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Inlining the functions with TW_CALLED would double the size of the code. */
+/* Functions with TW_CALLED are not inlined, because inlining them would double the size of the code. */
 #if defined(__GNUC__)
 #define TW_CALLED static __attribute__((noinline))
 #define TW_INLINE static inline __attribute__((always_inline))

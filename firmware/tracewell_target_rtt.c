@@ -9,7 +9,7 @@
  */
 #include "tracewell_target_send.h"
 
-/* Orders memory accesses. A debugger, too, sees the accesses before the barrier first, then those after it. */
+/* Orders memory accesses. A debugger, too, sees all accesses before the barrier earlier than any access after it. */
 #if defined(__GNUC__)
 #define BARRIER() __sync_synchronize()
 #else

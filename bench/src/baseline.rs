@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Compiles `baseline/NAME.c` into a directory with `cc -O2`.
+/// Compiles `baseline/NAME.c` with `-O2`, and writes the program to `folder`. Returns the path of
+/// the program.
 ///
 /// # Errors
 /// Returns an error if there is no C compiler, or if it rejects the source.

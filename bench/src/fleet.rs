@@ -62,7 +62,8 @@ impl Device {
     }
 }
 
-/// Writes the traces of the first `devices` devices to a folder, each of `ms` milliseconds.
+/// Writes the traces of the first `devices` devices to a folder. Each trace lasts `ms`
+/// milliseconds.
 ///
 /// # Errors
 /// Returns any error of the file system.

@@ -1,5 +1,5 @@
-//! Generates S.Ha.R.K. files of any size: periodic tasks with jobs, a mutex, timer and device
-//! interrupts.
+//! Generates S.Ha.R.K. files of any size. They contain periodic tasks with jobs, a mutex, and
+//! interrupts of a timer and a device.
 //!
 //! A fixed pseudo-random sequence determines the records, so files of the same size are equal.
 

@@ -46,7 +46,7 @@ pub fn counter_and_stores(memory: &mut [[u64; 4]]) -> f64 {
     spent
 }
 
-/// Returns a started stream in which the event type is already defined.
+/// Returns a started stream in which the event type `PAIR` is already defined.
 ///
 /// # Errors
 /// Returns an error if the stream cannot be created.

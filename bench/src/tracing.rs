@@ -12,7 +12,8 @@ use tracewell_tracing::StreamLayer;
 use tracing::Dispatch;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 
-/// Events per measurement: enough for a few hundred microseconds, as in `stream`.
+/// Events per measurement: enough for a few hundred microseconds, so that most measurements are not
+/// interrupted on a busy machine.
 const EVENTS: u32 = 5_000;
 
 /// Returns the time per event in nanoseconds.

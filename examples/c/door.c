@@ -198,7 +198,7 @@ static int start(void)
     TW_FILTER_OFF_EVENT(TW_RKH_ALL);
     TW_FILTER_OFF_ALL_SMA();
     TW_FILTER_OFF_ALL_SIGNALS();
-    /* Filter out the counts, because state machines record many of them. */
+    /* Filter out the counts of entered and left states, because state machines record many of them. */
     TW_FILTER_ON_EVENT(TW_TE_SM_NENEX);
     return code;
 }

@@ -293,7 +293,8 @@ pub fn rkh(data: &[u8]) {
     assert!(whole.objects as u64 <= whole.events + 1, "an object needs a record");
 }
 
-/// Decodes bytes that arrive in pieces, and counts the output. No stream is rejected.
+/// Decodes bytes that arrive in pieces, and counts the output. Panics if the decoder rejects the
+/// bytes.
 fn stream(format: &str, settings: &Settings, data: &[u8], piece: usize) -> Tally {
     // The entries of an arrival file can have any times.
     let mut tally = Tally { is_unordered: format == "arrivals", ..Tally::default() };

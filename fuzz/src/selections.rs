@@ -127,8 +127,8 @@ fn add(selection: &mut Selection, line: &str) -> bool {
     !selection.is_all()
 }
 
-/// Checks that each event is selected by exactly one of two opposite conditions: an expression or
-/// its negation, `from` a time or `to` the time before it.
+/// Checks that exactly one of two opposite conditions selects each event. The conditions are an
+/// expression and its negation, or `from` a time and `to` the time before it.
 fn split(line: &str, all: &[u64], selected: &dyn Fn(&Selection) -> Option<Vec<u64>>) {
     let Some((key, value)) = line.split_once(' ') else { return };
     let (one, other) = match key {

@@ -45,7 +45,7 @@ pub fn native_image(data: &[u8]) {
         process: 1,
     };
     words[..native_words::ImageHeader::WORDS].copy_from_slice(&header.words());
-    // The words of event types 1 to 8, of lane headers and of packets can change.
+    // The input can change the words of event types 1 to 8, of lane headers and of packets.
     let types = geometry.types() + native_words::TYPE_WORDS;
     let heads = geometry.head(0)..geometry.head(2);
     let places: Vec<_> = (types..types + 8 * native_words::TYPE_WORDS)

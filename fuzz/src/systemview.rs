@@ -1,4 +1,4 @@
-//! Fuzz targets for SystemView: streams, and description files.
+//! Fuzz targets for SystemView streams and for the description files of SystemView.
 
 use std::sync::Arc;
 
@@ -67,7 +67,8 @@ pub fn systemview_descriptions(data: &[u8]) {
     let _ = format.extended((format.schema)(), &[Arc::new(file)]);
 }
 
-/// Sums over the output. They must not depend on the lengths of the windows.
+/// Sums over the events and losses of a stream. They must not depend on the lengths of the pieces
+/// in which the stream arrives.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Tally {
     events: u64,

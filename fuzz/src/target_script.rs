@@ -309,7 +309,7 @@ impl Maker<'_> {
                 self.add(b'q', vec![count], Vec::new());
             }
             2..=4 => {
-                // The C recorder, too, copies nothing to a buffer that is shorter than a slot.
+                // Both recorders copy nothing to a buffer that is shorter than a slot.
                 let size = self.source.number() % 4096;
                 self.add(b'r', vec![size], Vec::new());
             }
@@ -340,7 +340,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Adds a call that records an event without a block. The id need not have a meaning.
+    /// Adds a call that records an event with at most two numbers. The id need not have a meaning.
     fn event(&mut self) {
         let id = self.source.byte() % ids::TEXT;
         assert_ne!(Form::of(id), Form::Block);

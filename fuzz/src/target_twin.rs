@@ -1,5 +1,6 @@
-//! Compares the C recorder of small targets with the Rust recorder. The build script compiles the C
-//! recorder, so this file is not part of the library, which other crates include.
+//! Compares the C recorder of small targets with the Rust recorder. This file calls the C recorder,
+//! which the build script compiles. Other crates include the source of the library but not the C
+//! recorder, so this file is not part of the library.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -13,7 +13,8 @@ class Table:
     """A table of a trace.
 
     Libraries read its rows through the Arrow PyCapsule interface, for example with
-    pyarrow.table(table), polars.DataFrame(table), or the name of the variable in SQL for DuckDB.
+    pyarrow.table(table) or polars.DataFrame(table). In SQL for DuckDB, use the name of the
+    variable.
     """
 
     @property

@@ -23,10 +23,11 @@ const TIERS: [&[&str]; 7] = [
 /// tier.
 const ALSO_FORBIDDEN: [(&str, &str); 1] = [("template", "model")];
 
-/// The Rust files of one crate, without the tests, by path in the repository.
+/// The Rust files of one crate, without the tests.
 pub(crate) struct Crate<'a> {
     /// Folder of the sources, such as `crates/wire/src`.
     folder: &'a str,
+    /// The files, by the path of their module in the crate.
     files: BTreeMap<Vec<String>, Module>,
 }
 

@@ -161,7 +161,8 @@ fn debian_tree(layout: &Path, tree: &Path, version: &str, epoch: &str) -> Result
     run(Command::new("gzip").arg("-9n").args(&compressed))?;
     copyright(layout, &share.join("doc/tracewell/copyright"))?;
     control(tree, version)?;
-    // dpkg-deb changes only times that are later than `epoch`, so set the time of all files here.
+    // dpkg-deb changes only times that are later than `epoch`, so `touch` sets the times of all
+    // files.
     run(Command::new("find")
         .arg(tree)
         .args(["-exec", "touch", "--no-dereference"])

@@ -1,5 +1,5 @@
-//! Installs the C library under a prefix: headers, both libraries with their links, the files for
-//! pkg-config and CMake, and manual pages. Prints what it installed.
+//! Installs the C library under a prefix: headers, the static and the shared library with links to
+//! them, the files for pkg-config and CMake, and manual pages. Prints what it installed.
 //!
 //! ```text
 //! PREFIX/include/trace.h, tracewell.h, tracewell_rkh.h, tracewell_rkh_events.h
@@ -106,7 +106,7 @@ fn print(place: &Path, options: &Options, version: &Version, pages: usize) {
     );
 }
 
-/// Builds both libraries and returns their folder.
+/// Builds the static and the shared library, and returns their folder.
 fn build(root: &Path, options: &Options, version: &Version) -> Result<PathBuf, String> {
     let target = options.target.clone().unwrap_or_else(|| root.join("target/install"));
     for kind in ["cdylib", "staticlib"] {

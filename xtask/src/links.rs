@@ -1,5 +1,6 @@
-//! Checks links between pages: every relative link in a Markdown file must lead to a file of the
-//! repository, and its anchor to a heading in that file. Links to other hosts are not checked.
+//! Checks links between pages. Every relative link in a Markdown file must lead to a file of the
+//! repository. If the link has an anchor, that file must have a heading with this anchor. Links to
+//! other hosts are not checked.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};

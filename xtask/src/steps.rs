@@ -23,8 +23,8 @@ impl Version {
     }
 }
 
-/// Copies a file into a folder, which is created if necessary, and sets the permissions of the
-/// copy.
+/// Copies a file to the path `to`, and sets the permissions of the copy. Creates the folder of the
+/// copy if necessary.
 pub(crate) fn copy(from: &Path, to: &Path, mode: u32) -> Result<(), String> {
     make_folder_of(to)?;
     // Remove the old file instead of overwriting it, because running programs may still use its

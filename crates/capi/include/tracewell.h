@@ -71,7 +71,7 @@
 #define TW_INVALID -2
 
 /*
- Tracewell caught an internal error. Do not use the object that was passed to the call again.
+ Tracewell caught an internal error. Do not use the object of the failed call again.
  */
 #define TW_PANIC -3
 
@@ -660,8 +660,8 @@ typedef struct tw_aix_chunk {
    */
   size_t length;
   /*
-   1 if the log has reached its maximum size. Then truncate the log to its header before you
-   write the bytes.
+   1 if the log has reached its maximum size. In this case, truncate the log to its header
+   before you write the bytes.
    */
   int starts_over;
 } tw_aix_chunk;
@@ -706,8 +706,8 @@ typedef ptrdiff_t (*tw_sink)(void *context, const void *bytes, size_t length);
 #endif
 
 /*
- The settings of RKH's configuration macros. A size is the number of bytes that a value takes in
- a record: 2 or 4 for addresses, otherwise 1, 2 or 4.
+ The settings of RKH's configuration macros. A size is the number of bytes of a value in a
+ record: 2 or 4 for addresses, otherwise 1, 2 or 4.
  */
 typedef struct tw_rkh_settings {
   /*
@@ -1122,12 +1122,13 @@ typedef struct tw_threadx_object {
    */
   const char *name;
   /*
-   First parameter, depending on the kind: stack start, initial ticks, size, count.
+   First parameter: a thread's stack start, a timer's initial ticks, a semaphore's initial
+   count, the size of a queue or pool in bytes, or 1 for a mutex with priority inheritance.
    */
   uint64_t parameter1;
   /*
-   Second parameter, depending on the kind: stack size, reschedule ticks, words per message,
-   block size.
+   Second parameter: a thread's stack size in bytes, a timer's reschedule ticks, a queue's
+   words per message, or the size of a pool's blocks in bytes.
    */
   uint64_t parameter2;
   /*
@@ -1274,8 +1275,8 @@ int tw_trchook64(struct tw_aix *trace,
  Records a generic event: one data word and up to 4096 bytes (`trcgen`). The hook word has 32
  bits.
 
- Ownership: the bytes are copied. Errors and safety are as for `tw_trchook`; TW_INVALID if
- `length` is more than 4096.
+ Ownership: the bytes are copied. Errors and safety are as for `tw_trchook`. In addition, the
+ call fails with TW_INVALID if `length` is more than 4096.
 
  # Safety
  * `data` must point to `length` bytes.
@@ -1429,9 +1430,9 @@ int tw_flusher_start(const struct tw_stream *stream, const char *file, struct tw
 /*
  Writes all events recorded before the call, and ends the log and the thread.
 
- Ownership: the flusher is freed, even after an error. Errors: TW_NULL, or an error of the file;
- in that case some events are not in the log and are counted in the stream's status. Not for
- signal handlers.
+ Ownership: the flusher is freed, even after an error. Errors: TW_NULL, or an error of the file.
+ After an error of the file, some events are not in the log, and the stream's status counts them.
+ Not for signal handlers.
  */
 int tw_flusher_stop(struct tw_flusher *flusher);
 #endif
@@ -1476,8 +1477,8 @@ int tw_log_drain(struct tw_log *log, const struct tw_stream *stream, uint64_t *e
  Drains the stream again, writes the index, and closes the log.
 
  Ownership: the log is freed, even after an error. Errors: TW_NULL, or an error of the
- destination; in that case some events are not in the log and are counted in the stream's status.
- Not for signal handlers.
+ destination. After an error of the destination, some events are not in the log, and the stream's
+ status counts them. Not for signal handlers.
  */
 int tw_log_close(struct tw_log *log, const struct tw_stream *stream);
 #endif
@@ -1493,8 +1494,8 @@ int tw_rkh_usual(struct tw_rkh_settings *settings);
 /*
  Initialises a control block; `tw_rkh_open` starts its stream.
 
- All filter bits are clear. From 2.4.4 on, a clear bit means that the filter is on and suppresses
- its records. `signals` holds one bit per signal; it may be null if signal filters are not
+ All filter bits are clear. From RKH 2.4.4 on, a clear bit suppresses records, so all filters are
+ on at first. `signals` holds one bit per signal; it may be null if signal filters are not
  compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use and
  need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
  copied. Errors: TW_NULL; TW_INVALID for an unknown size or dialect. Safe in an interrupt.
@@ -1561,8 +1562,8 @@ int tw_rkh_read(struct tw_rkh *trace, void *out, size_t size, size_t *count);
 int tw_rkh_get_status(struct tw_rkh *trace, struct tw_rkh_status *status);
 
 /*
- Switches the filter of a group, but not the filters of its events; TW_RKH_ALL selects all groups
- (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`).
+ Switches the filter of a group (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`), but not the
+ filters of its events. TW_RKH_ALL selects all groups.
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for an unknown group. Safe in
  an interrupt if no other call can be in progress.
@@ -1579,9 +1580,9 @@ int tw_rkh_filter_group(struct tw_rkh *trace, uint32_t group, uint8_t on_or_off)
 int tw_rkh_filter_group_all_events(struct tw_rkh *trace, uint8_t group, uint8_t on_or_off);
 
 /*
- Switches the filter of an event. Switching this filter off also switches off the filter of the
- event's group. TW_RKH_ALL selects all groups and events (`RKH_FILTER_ON_EVENT`,
- `RKH_FILTER_OFF_EVENT`).
+ Switches the filter of an event (`RKH_FILTER_ON_EVENT`, `RKH_FILTER_OFF_EVENT`). Switching this
+ filter off also switches off the filter of the event's group. TW_RKH_ALL selects all groups and
+ events.
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for an unknown event. Safe in
  an interrupt if no other call can be in progress.
@@ -1589,8 +1590,8 @@ int tw_rkh_filter_group_all_events(struct tw_rkh *trace, uint8_t group, uint8_t 
 int tw_rkh_filter_event(struct tw_rkh *trace, uint32_t code, uint8_t on_or_off);
 
 /*
- Switches the filter of the active object whose priority is given (0 to 63); TW_RKH_ALL selects
- all (`RKH_FILTER_ON_SMA`, `RKH_FILTER_OFF_SMA`).
+ Switches the filter of the active object with the given priority, 0 to 63 (`RKH_FILTER_ON_SMA`,
+ `RKH_FILTER_OFF_SMA`). TW_RKH_ALL selects all active objects.
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for a priority above 63. Safe
  in an interrupt if no other call can be in progress.
@@ -1598,8 +1599,8 @@ int tw_rkh_filter_event(struct tw_rkh *trace, uint32_t code, uint8_t on_or_off);
 int tw_rkh_filter_object(struct tw_rkh *trace, uint32_t priority, uint8_t on_or_off);
 
 /*
- Switches the filter of a signal; TW_RKH_ALL selects all (`RKH_FILTER_ON_SIGNAL`,
- `RKH_FILTER_OFF_SIGNAL`).
+ Switches the filter of a signal (`RKH_FILTER_ON_SIGNAL`, `RKH_FILTER_OFF_SIGNAL`). TW_RKH_ALL
+ selects all signals.
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for a signal outside the table
  passed to `tw_rkh_init`. Safe in an interrupt if no other call can be in progress.
@@ -1620,7 +1621,7 @@ int tw_rkh_filter_signal(struct tw_rkh *trace, uint32_t signal, uint8_t on_or_of
 int tw_rkh_begin(struct tw_rkh *trace, uint8_t code, int32_t priority, int64_t signal);
 
 /*
- Writes the next argument, a number or an address. High bits that do not fit are dropped. Pass
+ Writes a number or an address as the next argument. High bits that do not fit are dropped. Pass
  all arguments: the call ignores an argument that the settings omit.
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if no record is open.
@@ -1630,7 +1631,7 @@ int tw_rkh_begin(struct tw_rkh *trace, uint8_t code, int32_t priority, int64_t s
 int tw_rkh_arg(struct tw_rkh *trace, uint32_t value);
 
 /*
- Writes the next argument, a string.
+ Writes a string as the next argument.
 
  Ownership: the string is copied; null is an empty string. Errors: as `tw_rkh_arg`. Safe in an
  interrupt if no other call can be in progress.
@@ -1698,7 +1699,7 @@ int tw_rkh_begin_user(struct tw_rkh *trace, uint8_t number);
 int tw_rkh_item(struct tw_rkh *trace, uint8_t item_type, uint8_t width, uint32_t value);
 
 /*
- Writes the next item of a user event, a string.
+ Writes a string as the next item of a user event.
 
  Ownership: the string is copied; null is an empty string. Errors: as `tw_rkh_arg`. Safe in an
  interrupt if no other call can be in progress.
@@ -1709,7 +1710,7 @@ int tw_rkh_item(struct tw_rkh *trace, uint8_t item_type, uint8_t width, uint32_t
 int tw_rkh_item_text(struct tw_rkh *trace, const char *value);
 
 /*
- Writes the next item of a user event, memory of at most 255 bytes.
+ Writes memory of at most 255 bytes as the next item of a user event.
 
  Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call
  can be in progress.
@@ -1723,7 +1724,7 @@ int tw_rkh_item_memory(struct tw_rkh *trace, const void *bytes, uint8_t length);
  Records a name for an address or a number (`RKH_TR_FWK_...`). `kind` is one of TW_RKH_OBJECT to
  TW_RKH_USER_EVENT. Filters do not apply. Send the bytes before the buffer fills up.
 
- `owner` is the active object to which a state belongs; it has no effect on other kinds.
+ `owner` is the active object of a state or pseudostate, and has no effect for all other kinds.
  Ownership: the name is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED; TW_INVALID if the
  dialect has no record for this kind. Safe in an interrupt if no other call can be in progress.
 
@@ -1754,7 +1755,8 @@ int tw_rkh_assertion(struct tw_rkh *trace, const char *module, uint16_t line);
  Initialises a tracer. It is off, has no chunks, and hides no families.
 
  `clock` is copied, and the memory of its context must outlive the trace. Ticks are unwrapped to
- 64 bits, so a clock with fewer bits must be read at least once per period.
+ 64 bits. If the clock has fewer bits and no event is logged for longer than one period of the
+ clock, later timestamps are too small.
 
  Ownership: the caller keeps `trace`, which need not be freed. Errors: TW_NULL. Safe in a signal
  handler or interrupt.
@@ -1810,8 +1812,8 @@ int tw_shark_log_fast(struct tw_shark *trace, uint8_t code, uint16_t par1, uint3
 int tw_shark_next_chunk(struct tw_shark *trace);
 
 /*
- Hides a family (`status` other than 0) or shows it again (`FTrace_set_filter`), and logs the
- change if tracing is on. Only the low four bits of `family` are used.
+ Hides a family, or shows it again if `status` is 0 (`FTrace_set_filter`). If tracing is on, the
+ call logs the change. Only the low four bits of `family` are used.
 
  Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for family 15, which holds
  commands; TW_MISSED if the filter is set but there was no space for the record. Safe in an
@@ -1977,9 +1979,10 @@ int tw_shark_disk_writer(const char *file, struct tw_shark_sender **sender);
 
 #if defined(TRACEWELL_HOSTED)
 /*
- Creates a sender of UDP datagrams (`FTrace_OSD_init_udp`) from one address to another, both as
- `HOST:PORT`. The kernel uses port 20000 at both ends. `pause_us` is the pause after each
- datagram in microseconds; the kernel pauses for 5000.
+ Creates a sender that sends UDP datagrams from address `local` to address `target`
+ (`FTrace_OSD_init_udp`). Both addresses have the form `HOST:PORT`. The kernel uses port 20000 at
+ both ends. `pause_us` is the pause after each datagram in microseconds; the kernel pauses for
+ 5000.
 
  Datagrams are not acknowledged: success means only that the system accepted them.
 
@@ -2220,8 +2223,8 @@ int tw_record(const struct tw_stream *stream,
  Records an event whose last field is a string or bytes, with at most 15 fields before it. An
  event that does not fit into a packet is lost and counted.
 
- Ownership: fields and bytes are copied. Errors: TW_NULL; TW_INVALID for more fields or an
- invalid family. Safe in a signal handler, even in one that interrupts this function.
+ Ownership: fields and bytes are copied. Errors: TW_NULL; TW_INVALID for more than 15 fields or
+ an invalid family. Safe in a signal handler, even in one that interrupts this function.
 
  # Safety
  * `fields` must point to `count` numbers.

@@ -51,7 +51,7 @@
         TW_RKH_EXIT_CRITICAL();                                                                        \
     } while (0)
 
-/* The event determines the width of an argument; the names of these macros only document its meaning. */
+/* The event determines the width of an argument. The name of a macro only documents the argument's meaning. */
 #define TW_TRC_NUM(v_) ((void)tw_rkh_arg(TW_RKH_TRACE, (uint32_t)(v_)))
 #define TW_TRC_U8(v_) TW_TRC_NUM(v_)
 #define TW_TRC_U16(v_) TW_TRC_NUM(v_)

@@ -20,7 +20,7 @@ pub const TW_OK: c_int = 0;
 pub const TW_NULL: c_int = -1;
 /// An argument is out of range, or a file has the wrong format.
 pub const TW_INVALID: c_int = -2;
-/// Tracewell caught an internal error. Do not use the object that was passed to the call again.
+/// Tracewell caught an internal error. Do not use the object of the failed call again.
 pub const TW_PANIC: c_int = -3;
 /// The storage was not initialised.
 pub const TW_NOT_INITIALISED: c_int = -4;
@@ -126,7 +126,7 @@ impl From<io::Error> for Code {
     }
 }
 
-/// Converts the result of a recording call of AIX.
+/// Converts an outcome of AIX's recorder to a result with an error code.
 pub(crate) fn of_outcome(outcome: Outcome) -> Result<(), Code> {
     match outcome {
         Outcome::Recorded => Ok(()),
@@ -137,7 +137,7 @@ pub(crate) fn of_outcome(outcome: Outcome) -> Result<(), Code> {
     }
 }
 
-/// Converts the result of a recording call of S.Ha.R.K.
+/// Converts an outcome of S.Ha.R.K.'s recorder to a result with an error code.
 #[inline]
 pub(crate) fn of_shark_outcome(outcome: shark::Outcome) -> Result<(), Code> {
     use shark::Outcome::*;

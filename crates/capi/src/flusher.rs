@@ -45,9 +45,9 @@ pub unsafe extern "C" fn tw_flusher_start(
 
 /// Writes all events recorded before the call, and ends the log and the thread.
 ///
-/// Ownership: the flusher is freed, even after an error. Errors: TW_NULL, or an error of the file;
-/// in that case some events are not in the log and are counted in the stream's status. Not for
-/// signal handlers.
+/// Ownership: the flusher is freed, even after an error. Errors: TW_NULL, or an error of the file.
+/// After an error of the file, some events are not in the log, and the stream's status counts them.
+/// Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_flusher_stop(flusher: Option<Box<tw_flusher>>) -> c_int {
     guard(|| {

@@ -112,8 +112,8 @@ pub extern "C" fn tw_log_drain(
 /// Drains the stream again, writes the index, and closes the log.
 ///
 /// Ownership: the log is freed, even after an error. Errors: TW_NULL, or an error of the
-/// destination; in that case some events are not in the log and are counted in the stream's status.
-/// Not for signal handlers.
+/// destination. After an error of the destination, some events are not in the log, and the stream's
+/// status counts them. Not for signal handlers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tw_log_close(log: Option<Box<tw_log>>, stream: Option<&tw_stream>) -> c_int {
     guard(|| {

@@ -88,8 +88,8 @@ const _: () = {
     assert!(TW_RKH_ASSERT == switches::ASSERT);
 };
 
-/// The settings of RKH's configuration macros. A size is the number of bytes that a value takes in
-/// a record: 2 or 4 for addresses, otherwise 1, 2 or 4.
+/// The settings of RKH's configuration macros. A size is the number of bytes of a value in a
+/// record: 2 or 4 for addresses, otherwise 1, 2 or 4.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct tw_rkh_settings {
@@ -224,7 +224,7 @@ fn recorder(trace: Option<&mut tw_rkh>) -> Result<&mut Recorder, Code> {
     unsafe { Placed::<Recorder>::get(non_null(trace)?) }
 }
 
-/// Converts the result of a recording call.
+/// Converts an outcome of the recorder to a result with an error code.
 fn recorded(outcome: Outcome) -> Result<(), Code> {
     match outcome {
         Outcome::Recorded => Ok(()),
@@ -330,8 +330,8 @@ pub extern "C" fn tw_rkh_usual(settings: Option<&mut MaybeUninit<tw_rkh_settings
 
 /// Initialises a control block; `tw_rkh_open` starts its stream.
 ///
-/// All filter bits are clear. From 2.4.4 on, a clear bit means that the filter is on and suppresses
-/// its records. `signals` holds one bit per signal; it may be null if signal filters are not
+/// All filter bits are clear. From RKH 2.4.4 on, a clear bit suppresses records, so all filters are
+/// on at first. `signals` holds one bit per signal; it may be null if signal filters are not
 /// compiled in. Ownership: the caller keeps `trace`, which must not move while it is in use and
 /// need not be freed. The trace keeps using `memory` and `signals`. `clock` and `settings` are
 /// copied. Errors: TW_NULL; TW_INVALID for an unknown size or dialect. Safe in an interrupt.

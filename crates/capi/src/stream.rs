@@ -327,8 +327,8 @@ const FIELDS: usize = 15;
 /// Records an event whose last field is a string or bytes, with at most 15 fields before it. An
 /// event that does not fit into a packet is lost and counted.
 ///
-/// Ownership: fields and bytes are copied. Errors: TW_NULL; TW_INVALID for more fields or an
-/// invalid family. Safe in a signal handler, even in one that interrupts this function.
+/// Ownership: fields and bytes are copied. Errors: TW_NULL; TW_INVALID for more than 15 fields or
+/// an invalid family. Safe in a signal handler, even in one that interrupts this function.
 ///
 /// # Safety
 /// * `fields` must point to `count` numbers.

@@ -60,7 +60,8 @@ foreach(kind shared static)
 endforeach()
 ";
 
-/// Runs CMake in a folder of the prefix, on a project that requires a version of the library.
+/// Writes a CMake project that requires the given version of the library. Returns the command that
+/// configures the project.
 fn cmake(cmake: &str, prefix: &Path, version: &str) -> Command {
     let project = prefix.join("project");
     std::fs::create_dir_all(&project).unwrap();
@@ -74,7 +75,8 @@ fn cmake(cmake: &str, prefix: &Path, version: &str) -> Command {
 }
 
 /// With CMake, builds a project that uses both libraries, and runs its programs. CMake must find
-/// the library for the version of the workspace, but not for the next minor and major versions.
+/// the library if the project requires the version of this workspace, but not if it requires the
+/// next minor or major version.
 fn with_cmake(prefix: &Path) {
     let Some(name) = tool("cmake") else { return };
     let version = env!("CARGO_PKG_VERSION");

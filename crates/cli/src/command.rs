@@ -117,7 +117,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Verb, clap::Error> {
         Some("trcupdate") => {
             alone("trcupdate", arguments).map(|update| Verb::Template(Template::updating(update)))
         }
-        // All options after these verbs belong to another program.
+        // All options after `query` and `ingest` belong to another program.
         _ if arguments.get(1).is_some_and(|verb| verb == "query") => {
             Ok(Verb::Query(verbs::query::Query::new(&arguments[2..])))
         }
@@ -144,9 +144,10 @@ fn version(arguments: &[OsString]) -> Option<clap::Error> {
     is_version.then(|| command.try_get_matches_from(arguments).err()).flatten()
 }
 
-/// Parses the arguments of a verb that reads traces. The definition of the whole command line takes
-/// most of the time of a short run, so this function defines only this verb. Returns `None` for
-/// other verbs. Also returns `None` for help and errors, because their texts contain other verbs.
+/// Parses the arguments of a verb that reads traces. To save time, this function defines only the
+/// requested verb: in a short run, defining the whole command line would take longer than
+/// everything else. Returns `None` for other verbs. Also returns `None` for help and errors,
+/// because their texts contain other verbs.
 fn quickly(arguments: &[OsString]) -> Option<Cli> {
     let name = arguments.get(1)?.to_str()?;
     let (name, augment): (&'static str, fn(clap::Command) -> clap::Command) = match name {

@@ -23,7 +23,7 @@ pub(crate) struct HookSelection {
     #[arg(short = 'd', long = "ids", value_name = "LIST")]
     ids: Vec<String>,
 
-    /// Exclude these events, given as for --ids
+    /// Exclude these events: a list as for --ids
     #[arg(short = 'k', long = "without-ids", value_name = "LIST")]
     without_ids: Vec<String>,
 
@@ -78,7 +78,7 @@ impl HookSelection {
         self.start.is_some() || self.end.is_some()
     }
 
-    /// Adds the list files that these options name.
+    /// If a list in these options names files, adds the files to `inputs`.
     pub(crate) fn add_files(&self, inputs: &mut Inputs) {
         for lists in [&self.ids, &self.without_ids, &self.processes] {
             inputs.add(files_in(lists));

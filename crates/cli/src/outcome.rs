@@ -152,7 +152,7 @@ impl Failure {
 }
 
 impl From<InputError> for Failure {
-    /// Returns the failure of a command that writes to standard output.
+    /// Returns the failure for an error in a command that writes to standard output.
     fn from(error: InputError) -> Self {
         let outcome = match &error {
             InputError::Sink(error) => return Self::sink(stdout_path(), error),
@@ -233,7 +233,7 @@ fn print_diagnostic(path: &Path, diagnostic: &Diagnostic) {
     }
 }
 
-/// Returns the name of standard output in messages.
+/// Returns the name that messages use for standard output.
 pub(crate) fn stdout_path() -> &'static Path {
     Path::new("standard output")
 }

@@ -13,7 +13,8 @@ use crate::outcome::{Failure, Outcome};
 use crate::pager::Stdout;
 use crate::screen;
 
-/// Returns standard output. It adds no buffer: code that writes many lines has a buffer of its own.
+/// Returns standard output. The returned writer adds no buffer, so a caller that writes many lines
+/// needs a buffer of its own.
 pub(crate) fn stdout() -> Stdout {
     Stdout
 }

@@ -1,4 +1,4 @@
-//! Standard output; if it is a terminal, a pager shows the output.
+//! Writes to standard output, or to a pager if standard output is a terminal.
 //!
 //! The pager starts at the first output. Until then, progress lines can use the terminal, and a
 //! command without output starts no pager.
@@ -117,7 +117,7 @@ fn leave_interrupts() -> Arc<AtomicBool> {
     let ends = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
     {
-        // If this fails, Ctrl-C ends the command, as without a pager.
+        // If the registration fails, Ctrl-C ends the command, as it does when there is no pager.
         let flag = Arc::clone(&ends);
         let _ = signal_hook::flag::register_conditional_default(signal_hook::consts::SIGINT, flag);
     }

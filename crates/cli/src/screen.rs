@@ -1,5 +1,5 @@
-//! The screen: its options, its width and its colours. `pager` shows long output, `progress` the
-//! progress line.
+//! The screen: its options, its width and its colours. `pager` shows output page by page, and
+//! `progress` shows the progress lines.
 
 use std::io::{self, IsTerminal};
 use std::sync::OnceLock;
@@ -29,7 +29,7 @@ pub(crate) struct ScreenArgs {
     no_progress: bool,
 }
 
-/// Minimum width of a screen in columns. A narrower screen has no room for a time.
+/// Minimum width of a screen in columns. A timestamp does not fit on a narrower screen.
 const MIN_WIDTH: i64 = 20;
 
 /// When to use colours.
@@ -77,8 +77,8 @@ pub(crate) fn demands_color() -> bool {
 
 /// Returns true if text on standard output has colours.
 ///
-/// `--color` has priority over the variables NO_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM, which
-/// have priority in this order.
+/// `--color` overrides the environment variables. Of these, NO_COLOR has the highest priority,
+/// followed by CLICOLOR_FORCE, CLICOLOR and TERM.
 pub(crate) fn has_color() -> bool {
     AutoStream::choice(&io::stdout()) != ColorChoice::Never
 }

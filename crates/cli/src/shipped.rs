@@ -1,4 +1,4 @@
-//! The template files inside the program, named in options as `@threadx`.
+//! The template files inside the program. Options refer to them by names such as `@threadx`.
 //!
 //! If the name of a file on disk begins with `@`, use a longer path, such as `./@threadx`.
 
@@ -59,7 +59,7 @@ pub(crate) fn read(path: &Path) -> Result<Source, Failure> {
     Ok(Source::new(shown_path(path).to_string(), source.text))
 }
 
-/// Refuses to write a shipped template file.
+/// Fails if the path names a shipped template file, because the program cannot change it.
 pub(crate) fn refuse_to_write(path: &Path) -> Result<(), Failure> {
     if !is_name(path) {
         return Ok(());

@@ -88,7 +88,7 @@ fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |data| data.len())
 }
 
-/// Sends a file with a second `tracewell` process, which ends after the last byte.
+/// Runs a second `tracewell`, which sends a file and ends after the last byte.
 fn send(file: &str, to: impl Into<Stdio>) {
     let bytes = length(Path::new(file)).to_string();
     let mut target = program(&["collect", "--file", file, "--bytes", &bytes, "-o", "-"]);

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// A project: a folder with `.git`, and traces in its folder `runs`.
+/// A project folder. It contains `.git`, `tracewell.toml`, and traces in the subfolder `runs`.
 struct Folder(TempDir);
 
 impl Folder {
@@ -143,7 +143,7 @@ fn rules_and_templates_of_the_configuration_replace_arguments() {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     folder.copy("examples/scheduling.trx", "b.trx");
     assert_eq!(folder.run(&["check", "runs/a.trx", "b.trx"]).status.code(), Some(1));
-    // Results name these rules in the same form as rules from an argument.
+    // Results name the rules file by the same path as if it were an argument.
     assert!(output.stdout.starts_with(b"my.rules:1:1: error: forbidden event\n"), "{output:?}");
     folder.run(&["check", "--quiet", "--junit", "results.xml", "runs/a.trx"]);
     let xml = fs::read_to_string(folder.0.path().join("results.xml")).unwrap();
@@ -178,8 +178,8 @@ fn names_are_files_relative_to_the_configuration() {
     let typed = [&arguments[..1], &["--no-config", "--names", "calls.names"], &arguments[1..]];
     let typed = folder.run(&typed.concat());
     assert_eq!(named.stdout, typed.stdout);
-    // A configuration applies to many traces, so a trace need not contain any of its names. The
-    // program warns only if the unused names are from the command line.
+    // A configuration applies to many traces, so a trace need not contain the names that the
+    // configuration defines. The program warns only if the unused names are from the command line.
     let warning = "warning: runs/h.twx: names are given for 4 numbers, but none of them is a system \
                    call of this trace\n";
     assert_eq!(stderr(&typed), warning);

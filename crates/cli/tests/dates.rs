@@ -7,14 +7,14 @@ fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
 }
 
-/// Runs the program on a trace with a wall clock, which begins on 2 March 2026, 09:00 UTC.
+/// Runs the program on a trace with a wall clock. The trace begins on 2 March 2026 at 09:00 UTC.
 fn run(arguments: &[&str]) -> Output {
     run_on("hooks.twx", arguments)
 }
 
 fn run_on(trace: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
-    // A time zone that is given by its rules needs no database.
+    // This value contains the rules of the time zone, so the test needs no time zone database.
     command.env("TZ", "EST5EDT,M3.2.0,M11.1.0").stdin(Stdio::null());
     command.args(arguments).arg(example(trace)).output().unwrap()
 }

@@ -17,7 +17,7 @@ use program::{stderr, stdout};
 use rustix::io::ioctl_fionread;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Time after which a test that waits for something fails.
+/// The longest time that a test waits. After this time, the test fails.
 const LIMIT: Duration = Duration::from_secs(120);
 
 fn trace() -> PathBuf {
@@ -54,9 +54,9 @@ fn has_read(child: &Child, file: &Path, end: usize) -> bool {
     position == Some(end)
 }
 
-/// Writes the trace into a pipe and sends the signal. When the reader has read the second part, it
-/// has recognised the format and handles signals. The last part may still be in the pipe when the
-/// signal arrives.
+/// Writes the trace into a pipe in three parts, and then sends the signal. The reader reads each
+/// part before the next part is written. After two parts, it has recognised the format and handles
+/// signals. The last part may still be in the pipe when the signal arrives.
 fn write_and_end(pipe: &mut (impl Write + AsFd), child: &Child, signal: Signal) {
     let bytes = fs::read(trace()).unwrap();
     for part in bytes.chunks(bytes.len().div_ceil(3)) {

@@ -1,5 +1,5 @@
-//! Records the events of a FreeRTOS trace again, in the memory of a native stream, with the same
-//! times. Each command must print the same output for both traces.
+//! Copies the events of a FreeRTOS trace, with their times, into the memory of a native stream.
+//! Each command must print the same output for both traces.
 
 mod program;
 
@@ -45,7 +45,8 @@ impl Memory {
     }
 }
 
-/// Returns the packets of a line: packets with definitions, and packets of core 0.
+/// Splits the bytes of a line into packets. Returns the packets with definitions, and the packets
+/// with events.
 fn packets(line: &[u8]) -> (Vec<Packet<'_>>, Vec<Packet<'_>>) {
     let mut rest = line;
     let packets = std::iter::from_fn(|| {
@@ -70,7 +71,7 @@ fn definitions(packets: &[Packet<'_>]) -> Vec<(Definition, String)> {
         };
         match names.iter_mut().find(same) {
             None => names.push((entry, text)),
-            // The recorder repeats its definitions. No name of the example needs two entries.
+            // The recorder repeats its definitions. In the example, each name fits into one entry.
             Some((_, name)) => assert_eq!((entry.part, &*text), (0, &**name)),
         }
     }
@@ -128,7 +129,8 @@ fn output(folder: &Path, command: &[&str], trace: &str) -> Vec<String> {
     lines.map(|line| same(line).replace(trace, "TRACE").replace("0x00000000", "0x")).collect()
 }
 
-/// Writes the trace of the example as `target.bin`, and the same events as `native.bin`.
+/// Writes two files: `target.bin` contains the trace of the example, and `native.bin` contains a
+/// native stream with the same events.
 fn write_both(folder: &Path, packets_of_stream: u32) {
     let line = std::fs::read(root().join("examples/freertos.bin")).unwrap();
     std::fs::write(folder.join("target.bin"), &line).unwrap();

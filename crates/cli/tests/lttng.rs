@@ -23,7 +23,7 @@ use program::{program, run_in, status, stderr, stdout};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::Value;
 
-/// Time after which a test that waits for something fails.
+/// The longest time that a test waits. After this time, the test fails.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The id of the unprivileged user that runs LTTng if the test runs as root.
@@ -60,7 +60,8 @@ fn command(folder: &Path, name: &Path) -> Command {
         false => Command::new(name),
     };
     command.env("LTTNG_HOME", folder).env("HOME", folder).current_dir(folder);
-    // The program waits until the daemon has enabled its events.
+    // The traced program waits, without a time limit, until the daemon has enabled the events of
+    // the program.
     command.env("LTTNG_UST_REGISTER_TIMEOUT", "-1");
     command.stdin(Stdio::null());
     command

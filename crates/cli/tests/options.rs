@@ -153,7 +153,8 @@ fn names_for_another_format_are_bad_usage() {
         assert!(stderr(&output).contains(&expected), "{arguments:?}: {}", stderr(&output));
         assert!(output.stdout.is_empty() && !output.status.success(), "{arguments:?}");
     }
-    // If one of the traces has format threadx, this trace is read.
+    // If one of several traces has format threadx, the command still prints the events of this
+    // trace.
     let output = run(&["events", "--custom-events", "custom", "t", "h"]);
     let expected = format!("{reported} aix; try --names");
     assert!(stderr(&output).contains(&expected), "{}", stderr(&output));

@@ -1,6 +1,7 @@
 //! Runs every console block of the README and of `docs/` and compares the output, so that pages
 //! show what the program prints. `console` describes the blocks. The blocks of a page run in a
-//! folder that contains the repository's `examples`, and the shipped templates in `templates`.
+//! folder. Its subfolder `examples` is that of the repository, and its subfolder `templates`
+//! contains the shipped templates.
 #![cfg(unix)]
 
 mod console;

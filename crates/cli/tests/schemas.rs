@@ -1,6 +1,6 @@
-//! Tests that the JSON Schemas in docs/schemas/ match the types that the program writes. Also runs
-//! the program on traces of several dialects, and validates its documents against these schemas.
-//! `BLESS=1` renews the schemas.
+//! Tests that the JSON Schemas in docs/schemas/ match the Rust types of the documents that the
+//! program writes. Also runs the program on traces of several dialects, and validates its documents
+//! against these schemas. `BLESS=1` renews the schemas.
 
 mod validation;
 

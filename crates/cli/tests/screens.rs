@@ -178,8 +178,8 @@ fn variables_and_color_decide_on_colours() {
     }
     assert!(!colors(&["events", "examples/scheduling.trx", "--color", "always"], &[]));
     let terminal = |variables: &[(&str, &str)]| {
-        // On a slow machine, progress lines would appear, and these contain control characters,
-        // too.
+        // Disable the progress lines: they would appear on a slow machine, and they contain control
+        // characters even without colours.
         let options = ["report", "--no-pager", "--no-progress", "examples/scheduling.trx"];
         let mut command = tracewell(&options);
         command.current_dir(root()).envs(variables.iter().copied());

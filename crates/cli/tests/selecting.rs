@@ -148,7 +148,7 @@ fn names_are_not_called_unknown_if_only_a_part_was_read() {
 fn names_that_a_trace_records_late_are_valid_from_its_first_event_on() {
     let folder = tempfile::tempdir().unwrap();
     let rules = folder.path().join("my.rules");
-    // The trace contains the name of this object only three events later.
+    // The trace contains the name `S1` only three events after `SM_INIT`.
     std::fs::write(&rules, "SM_INIT(ao = my, ist = S1)\nnext SM_TRN(tst = S1)\n").unwrap();
     let output = run(&["check", rules.to_str().unwrap(), "r"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");

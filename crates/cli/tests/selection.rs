@@ -9,7 +9,7 @@ use serde_json::Value;
 
 const FIXTURES: &str = "crates/tracewell/tests/fixtures";
 
-/// A folder with the traces and a rules file that every trace meets.
+/// A folder with the rules file `any.rules`. Its rule holds for every trace.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -48,7 +48,8 @@ impl Folder {
 struct Dialect {
     trace: PathBuf,
     object: &'static str,
-    /// The name of the dialect's export, if it has one.
+    /// The name of this dialect as a format of `convert`; `None` if `convert` cannot write the
+    /// dialect.
     export: Option<&'static str>,
 }
 

@@ -15,7 +15,7 @@ use program::{program, root, run, status, stderr};
 
 const TRACE: &str = "examples/scheduling.trx";
 
-/// Time after which a test that waits for an answer fails.
+/// The longest time that a test waits for an answer. After this time, the test fails.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// A running server. It ends when the value is dropped.
@@ -110,7 +110,7 @@ impl Live {
         Self(BufReader::new(stream).lines())
     }
 
-    /// Returns the first progress that meets a condition.
+    /// Returns the first progress report that meets a condition.
     fn until(&mut self, condition: impl Fn(&Value) -> bool) -> Value {
         let mut messages = self.0.by_ref().filter_map(|line| {
             let line = line.unwrap();
@@ -398,7 +398,8 @@ fn a_growing_file_is_read_again_and_reported() {
     assert!(server.get("api/v1/page").head.contains("ETag: \"2\"\r\n"));
 }
 
-/// The memory of a stream changes, but not the modification time of its file.
+/// Recording changes the memory of a stream, but it does not change the modification time of the
+/// file.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_stream_in_shared_memory_is_followed() {

@@ -1,5 +1,5 @@
-//! Tests the tables and JSON lines of `events`. The tests cover the keys that events share with
-//! JSON documents, chosen columns, losses in a separate file, and the types in pandas.
+//! Tests the tables and JSON lines of `events`. The tests cover chosen columns, losses in a
+//! separate file, the types in pandas, and the keys that events and JSON documents have in common.
 
 use std::collections::HashMap;
 use std::fs;
@@ -179,8 +179,8 @@ fn losses_are_inline_apart_or_counted() {
     assert_eq!(same.status.code(), Some(2));
 }
 
-/// Returns a Python with pandas, if this machine has one. CI uses Debian's Python, which need not
-/// be the first in the path.
+/// Returns a Python with pandas, if this machine has one. CI uses Debian's Python in `/usr/bin`,
+/// which need not be the first Python in `PATH`.
 fn pandas() -> Option<Command> {
     for python in ["python3", "/usr/bin/python3"] {
         let check = Command::new(python).args(["-c", "import pandas"]).output();

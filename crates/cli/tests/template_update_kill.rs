@@ -49,7 +49,7 @@ fn stanzas(text: &str) -> Vec<String> {
 }
 
 /// Repeats the same update, and kills each repetition after a longer delay. Returns the number of
-/// kills after which the old file was still in place.
+/// kills that left the old file in place.
 fn killed(packed: bool) -> u32 {
     let (old, update) = (old(), new());
     let expected = applied(&old, &update, false);

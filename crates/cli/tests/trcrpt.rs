@@ -27,7 +27,7 @@ fn logs_of_aix_itself_are_explained_whatever_their_name() {
     let log = folder.path().join("mytrace");
     std::fs::write(&log, [0xC3, 0x13, 0xFF, 0xD8, 1, 2, 3, 4]).unwrap();
     let log = log.to_str().unwrap();
-    let hint = "if this is a log of AIX's trace daemon: its layout is not public";
+    let hint = "if this is a log of AIX's trace daemon, Tracewell cannot read it";
     for arguments in
         [&["trcrpt", log][..], &["trcrpt", "-r", log], &["report", "--format-in", "aix", log]]
     {

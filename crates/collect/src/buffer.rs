@@ -118,8 +118,8 @@ impl Buffer {
         let mut state = self.state();
         let room = self.has_room(&state, bytes.len());
         if room {
-            // First add a mark for the bytes dropped before, so that the gap is at the correct
-            // position.
+            // First add a mark for the bytes that were dropped before these bytes, so that the gap
+            // is at the correct position.
             state.settle();
             state.filling.bytes.extend_from_slice(bytes);
             // No read is longer than a buffer, and no buffer is longer than 4 GiB.

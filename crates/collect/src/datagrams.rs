@@ -23,9 +23,9 @@ pub struct Report {
     pub packets: u64,
     /// Number of records in these packets.
     pub records: u64,
-    /// Number of target resets. After a reset, the sender starts again at its first number, with
-    /// different packets. To find missing, late and duplicate packets, the number of a packet is
-    /// compared only with the numbers since the last reset. The counts are totals over all resets.
+    /// Number of target resets. After a reset, the sender numbers its packets from 1 again. Only
+    /// the packet numbers since the last reset determine which packets are missing, late or
+    /// duplicate. The counts are totals over all resets.
     pub restarts: u64,
     /// Lowest and highest packet number since the last reset.
     pub numbers: Option<(u32, u32)>,

@@ -35,7 +35,7 @@ pub(crate) struct Intake<'a> {
     /// True if the source pauses between reads and between attempts to open it. Simulations do not
     /// pause.
     pub(crate) pauses: bool,
-    /// True if the last bytes were dropped.
+    /// True if the most recently received bytes were dropped.
     full: bool,
     retry: Retry,
 }
@@ -86,7 +86,8 @@ impl<'a> Intake<'a> {
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> bool {
         let time_ns = self.control.arrived(bytes.len());
         self.counts.received += bytes.len() as u64;
-        // The source works, so report the next failure again.
+        // The source works, so report its next error, even if it is the same as the last reported
+        // error.
         self.retry = Retry { pause: BACK_OFF.0, reported: None };
         let room = self.buffer.push(time_ns, bytes);
         self.gauge.arrived(bytes.len() as u64, room);
@@ -109,7 +110,8 @@ impl<'a> Intake<'a> {
         false
     }
 
-    /// Counts, marks and reports a connection: a target is connected, or the source is open.
+    /// Handles a target that has connected, or a source that has been opened. Counts, marks and
+    /// reports the connection.
     pub(crate) fn opened(&mut self, what: &str) {
         self.counts.connections += 1;
         self.gauge.set_link(Link::Connected);

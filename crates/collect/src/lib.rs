@@ -41,7 +41,7 @@
 //! | `unreceived` | datagrams that the system dropped |
 //! | `control` | when collecting ends |
 //! | `store` | writing bytes and arrival times to files |
-//! | `view`, `show`, `live`, `tagged` | recognising, decoding, lines of several sources |
+//! | `view`, `show`, `live`, `tagged` | decoding a source, merging the lines of several sources |
 //! | `account`, `datagrams`, `numbers` | statistics: received, dropped, missing |
 //! | `gauge` | the counts of a running collection, for a display |
 //! | `simulation` | collecting step by step without targets, for tests and fuzzing |

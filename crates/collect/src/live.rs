@@ -11,16 +11,17 @@ use crate::Notice;
 use crate::buffer::Batch;
 use crate::view::{Shown, View};
 
-/// Number of bytes after which a format without a magic number is accepted. If no more bytes
-/// arrive, fewer bytes suffice.
+/// Number of bytes after which a format without a magic number is accepted. If the source is silent
+/// for [`PATIENCE`], the format is accepted after fewer bytes.
 const ACCEPTED_AFTER: usize = 4096;
 
 /// Time for which the source must be silent before the format is recognised from the bytes received
 /// so far.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Maximum number of bytes that a decoder can request at once. A decoder that sorts a whole trace
-/// exceeds this limit on a live trace.
+/// Maximum number of received bytes that a decoder can leave undecoded while it waits for more. If
+/// a decoder exceeds this limit, the view refuses the stream, because the format must be read as a
+/// whole.
 const MAX_WINDOW: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 
 /// Decodes one source while its bytes arrive, and shows its events.
@@ -276,7 +277,7 @@ impl<'a, 't> Live<'a, 't> {
         }
     }
 
-    /// Records a gap at this position: bytes are missing.
+    /// Records that `bytes` bytes are missing at the current position.
     fn gap(&mut self, bytes: u64) -> Result<(), SinkError> {
         match &mut self.stage {
             Stage::Unknown { start, gaps, .. } => {

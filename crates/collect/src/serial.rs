@@ -141,8 +141,9 @@ impl Serial {
             }
             error => error.into(),
         })?;
-        // A second reader would take some of the bytes. The exclusive mode excludes all programs
-        // except those of root. The lock also excludes those programs of root that check the lock.
+        // A second reader would take some of the bytes. The exclusive mode prevents other programs
+        // from opening the line, unless they run as root. The lock also stops programs that run as
+        // root, if they check the lock.
         flock(&line, FlockOperation::NonBlockingLockExclusive).map_err(refused)?;
         ioctl_tiocexcl(&line)?;
         self.apply(&mut termios)?;

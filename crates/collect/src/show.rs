@@ -14,8 +14,8 @@ use crate::live::Live;
 use crate::pace::{Pace, TICK, WRITING};
 use crate::view::{Shown, View};
 
-/// Shows bytes until the source ends. Sets `enough` when the sink needs no more events; this ends a
-/// source that is not stored. A write error ends the collection.
+/// Shows bytes until the source ends. Sets `enough` when the view needs no more bytes, so that the
+/// source ends. `enough` is `None` if the source is stored. A write error ends the collection.
 pub(crate) fn show(
     buffer: &Buffer,
     view: View<'_>,

@@ -70,7 +70,8 @@ impl Source {
         name.replace(|c| !plain(c), "-")
     }
 
-    /// Opens a listening address. Other sources are opened during the collection.
+    /// Returns a reader for the source. If the source has a local address, binds it. Other sources
+    /// are opened during the collection.
     ///
     /// # Errors
     /// Returns an error if the address cannot be bound.

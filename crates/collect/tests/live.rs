@@ -26,7 +26,7 @@ use tracewell_wire::arrivals::{Arrival, ArrivalKind, Arrivals, HEADER};
 /// A time limit that a working test never reaches, even on a slow machine.
 const LONG: Duration = Duration::from_secs(900);
 
-/// A capture among the test data of the decoders.
+/// Returns the path of a capture in the test data of the decoders.
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tracewell/tests/fixtures").join(name)
 }
@@ -119,8 +119,8 @@ fn report(bytes: Vec<u8>) -> String {
     String::from_utf8(report.into_inner().unwrap()).unwrap()
 }
 
-/// Collects on another thread while `target` sends. The collection ends when `target` returns.
-/// After that, drops the value that `target` returned, such as open connections.
+/// Collects on another thread while `target` sends. The collection ends when `target` returns. If
+/// `target` returns open connections, they stay open until the collection has ended.
 fn collecting<C>(
     source: &Source,
     until: Until,
@@ -228,8 +228,8 @@ fn a_target_that_starts_again_is_seen_and_loses_nothing() {
     assert!(trace.losses.is_empty());
 }
 
-/// Returns a loopback address that no other process uses, so that a port stays free after it is
-/// closed.
+/// Returns a loopback address that no other process uses, with port 0. If a test closes a socket at
+/// this address, no other process takes the port.
 fn own_address() -> String {
     let [_, a, b, c] = std::process::id().to_be_bytes();
     // On other systems, the loopback interface has only one address.

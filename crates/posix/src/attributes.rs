@@ -27,7 +27,8 @@ const VERSION: &str = concat!("Tracewell ", env!("CARGO_PKG_VERSION"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attributes {
-    /// The implementation that created the stream: at most 63 bytes, followed by a NUL.
+    /// Name and version of the implementation that created the stream: at most 63 bytes, followed
+    /// by a NUL.
     pub version: [u8; NAME_MAX],
     /// The stream's name: at most 63 bytes, followed by a NUL.
     pub name: [u8; NAME_MAX],
@@ -122,8 +123,9 @@ impl Attributes {
         8 * record_words(data.min(self.max_data))
     }
 
-    /// Returns the attributes of a new stream with or without a log: adds the default policy and
-    /// the creation time, and increases sizes that are too small.
+    /// Returns the complete attributes of a new stream. Adds the creation time and, if no policy is
+    /// selected, the default policy. Increases sizes that are too small. `with_log` is true if the
+    /// stream has a log.
     pub(crate) fn effective(&self, with_log: bool) -> Result<Self, Error> {
         let usual = if with_log { StreamPolicy::Flush } else { StreamPolicy::Loop };
         let policy = self.stream_policy.unwrap_or(usual);

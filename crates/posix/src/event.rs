@@ -195,8 +195,8 @@ impl AttachedStream {
     fn lose(&self, stamp: u64) {
         self.pool().lose();
         let first = self.word(at::FIRST_LOST);
-        // Only the first lost event sets the timestamp. For later events, the load avoids the
-        // exchange.
+        // Only the first lost event sets the timestamp. For later events, this load saves the more
+        // expensive `compare_exchange`.
         if first.load(Relaxed) == 0 {
             let stamp = if stamp == 0 { sys::realtime() } else { stamp };
             let _ = first.compare_exchange(0, stamp, AcqRel, Relaxed);

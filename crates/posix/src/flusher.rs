@@ -89,8 +89,8 @@ fn flushes_itself(stream: &Stream) -> bool {
     stream.pool().policy() == StreamPolicy::Flush
 }
 
-/// Returns true if the stream has the flush policy and contains new records. Records that the last
-/// flush itself generated do not count.
+/// Returns true if the stream has the flush policy and contains new records. The start and stop
+/// records of the last flush do not count as new.
 fn is_regular_due(stream: &Stream) -> bool {
     let mut inner = stream.inner();
     let pool = stream.pool();
@@ -159,7 +159,8 @@ fn move_some(stream: &Stream, log: &mut LogWriter, until: u64) -> bool {
         if log.has_ended() || log.push(taken.head, words, inner.data()).is_err() {
             end_of_room(stream, &mut inner, log);
         }
-        // Records are in order of time, so no later record is needed.
+        // The reader delivers records in order of time, so all remaining records are later than
+        // `until`.
         if taken.stamp > until {
             return false;
         }

@@ -93,8 +93,8 @@ pub fn define(name: &[u8]) -> Result<u32, Error> {
     local::define(name).map_err(Error)
 }
 
-/// Locks a mutex, ignoring poisoning. A panic while the lock is held has the same effect as a
-/// killed thread.
+/// Locks a mutex, ignoring poisoning. If a thread panicked while it held the lock, the other
+/// threads continue to use the data.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -35,7 +35,7 @@ pub(crate) struct LogWriter {
     file: File,
     regular: bool,
     header: LogHeader,
-    /// Byte offset of the next block outside the slots.
+    /// Byte offset at which the next block is written, unless it is written to a slot.
     end: u64,
     slots: Slots,
     /// The block being filled, which begins with space for its header.
@@ -332,8 +332,8 @@ pub(crate) fn header(attributes: &Attributes, process: u32) -> LogHeader {
 }
 
 /// For a log with the loop policy: returns the size of a slot in bytes, and the number of slots.
-/// There are two more slots than requested, because the oldest block and the second copy of the
-/// newest block contribute no readable records.
+/// There are two more slots than the log size requires, because the block being filled can occupy
+/// two slots.
 fn slots(attributes: &Attributes) -> (u32, u32) {
     if attributes.log_policy != LogPolicy::Loop {
         return (0, 0);

@@ -131,8 +131,8 @@ impl NameFile<'_> {
     }
 
     /// Appends names of a mapped name space until this name space has `count` names. Fails if the
-    /// existing names differ from the first names of that name space. Async-signal-safe: it does
-    /// not wait for the lock.
+    /// existing names differ from the first names of the mapped name space. Async-signal-safe: it
+    /// does not wait for the lock.
     pub(crate) fn complete(self, from: &[AtomicU64], count: usize) -> Result<(), Errno> {
         let count = count.min(USER_EVENT_MAX);
         let slot = |index: usize| {

@@ -34,8 +34,8 @@ pub const DIRECTORY_VARIABLE: &str = "TRACEWELL_POSIX_DIR";
 const READ_WRITE: libc::c_int = libc::O_RDWR;
 const NEW: libc::c_int = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
 
-/// Values read from the environment at the first use: the directory that the user chose, and
-/// `tracewell` in the runtime directory.
+/// Paths from the environment, read at the first use: the directory that the user chose, and the
+/// directory `tracewell` in the user's runtime directory.
 static CHOSEN: OnceLock<Option<CString>> = OnceLock::new();
 static RUNTIME: OnceLock<Option<CString>> = OnceLock::new();
 
@@ -167,8 +167,8 @@ impl Registry {
         if read == 3 && whole && right { Ok(file) } else { Err(libc::EINVAL) }
     }
 
-    /// Creates the area of a process with the given slots. Returns the existing area if another
-    /// process created it first. Async-signal-safe.
+    /// Creates the area of a process, and stores the given name space and slots in it. Returns the
+    /// existing area if another process created it first. Async-signal-safe.
     pub(crate) fn make_area(
         &self,
         process: Process,
@@ -288,8 +288,8 @@ impl Registry {
         sys::unlink_at(self.fd(), name::of_reference(number).as_c_str());
     }
 
-    /// Creates a file for a stream's memory, for a user who is not allowed to open descriptors of
-    /// this process.
+    /// Creates a file for a stream's memory. Processes of another user open this file, because they
+    /// may not open descriptors of this process.
     pub(crate) fn make_object(&self, nonce: u64, words: usize) -> Result<OwnedFd, Errno> {
         self.new_file(&name::of_object(nonce), words)
     }

@@ -17,8 +17,8 @@ pub struct Status {
     pub flushing: bool,
     /// Error number of the first failed flush since the last status call; 0 if none failed.
     pub flush_error: i32,
-    /// True if, since the last status call, events of the stream were not written to the log or
-    /// were overwritten there.
+    /// True if the log has lost events since the last status call. The events could not be written,
+    /// or they were overwritten.
     pub log_overrun: bool,
     /// True if the log is full.
     pub log_full: bool,

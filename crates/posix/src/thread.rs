@@ -93,8 +93,8 @@ pub(crate) struct ThreadState {
     levels: [Depth; DEPTHS],
 }
 
-// SAFETY: the type contains only integers, in cells and atomics, for which zeros are valid, and
-// `is_in_use` loads an atomic.
+// SAFETY: the type contains only integers, in cells and atomics, and zeros are valid integers.
+// `is_in_use` accesses only an atomic, so other threads may call it.
 unsafe impl Zeroed for ThreadState {
     fn reset(&self) {
         for level in &self.levels {
@@ -158,11 +158,11 @@ impl ThreadState {
     /// Checks which threads use attached streams. Before and after this call, execute a memory
     /// barrier in all threads.
     ///
-    /// Returns the number of a check. If a stream was detached before the check with that number
-    /// began, no thread uses the stream any more. Returns 0 if no such check is known. `number` is
-    /// the number of the present check, and increases from check to check. `depth` is the caller's
-    /// depth: the caller itself uses no detached stream, but a record that the caller interrupted
-    /// may use one.
+    /// Returns the number of this check or of an earlier one. Since the check with that number
+    /// began, each thread has at some moment used no stream. So no thread uses a stream that was
+    /// detached before that check. Returns 0 if no such check is known. `number` is the number of
+    /// the present check, and increases from check to check. `depth` is the caller's depth: the
+    /// caller itself uses no detached stream, but a record that the caller interrupted may use one.
     pub(crate) fn all_idle_since(&self, number: u64, depth: usize) -> u64 {
         let idle = THREADS.all_idle_since(number, (depth == 0).then_some(self));
         if WITHOUT_DEPTH.load(SeqCst) == 0 { idle } else { 0 }

@@ -157,8 +157,8 @@ mod tests {
 
     /// Calls `run` and interrupts it before each instruction.
     fn interrupted_everywhere(run: impl FnOnce()) {
-        // SAFETY: the handler is safe to run at any instruction. The instructions change only the
-        // trap flag, using the stack.
+        // SAFETY: the handler is safe to run at any instruction. The assembly instructions use the
+        // stack and change only the trap flag.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = handler as extern "C" fn(libc::c_int) as libc::sighandler_t;

@@ -1,11 +1,11 @@
 //! Per-thread memory for recorders that are called from signal handlers.
 //!
-//! If a library is loaded while the program runs, `malloc` allocates its thread-local variables
-//! when a thread first uses them. A signal handler that interrupted `malloc` would deadlock. So
-//! each user of this module has only one word per thread, which points to a block of pages from the
-//! kernel. The loader reserves this word for every thread (TLS model *initial exec*). When a thread
-//! ends, a later thread reuses its block, so the number of blocks remains close to the maximum
-//! number of simultaneous threads.
+//! If a library is loaded while the program runs, `malloc` allocates the library's thread-local
+//! variables when a thread first uses them. A signal handler that interrupted `malloc` would
+//! deadlock. So each user of this module has only one word per thread, which points to a block of
+//! pages from the kernel. The loader reserves this word for every thread (TLS model *initial
+//! exec*). When a thread ends, a later thread reuses its block, so the number of blocks remains
+//! close to the maximum number of simultaneous threads.
 //!
 //! Nothing in this file allocates from the heap, waits or takes a lock. A thread makes system calls
 //! only when it first needs its block: to get its id, to find the block of a thread that has ended,
@@ -51,7 +51,7 @@ pub enum User {
 ///
 /// struct Count(AtomicU64);
 ///
-/// // SAFETY: an atomic of zero bytes is valid.
+/// // SAFETY: all-zero bytes are a valid atomic.
 /// unsafe impl Zeroed for Count {
 ///     fn reset(&self) {
 ///         self.0.store(0, Ordering::Relaxed);
@@ -119,8 +119,8 @@ impl<T: Zeroed> ThreadMemory<T> {
     }
 
     /// Checks which threads are idle. A thread is idle if, at some moment during the call, it does
-    /// not use its value. Each thread has a last check that found it idle. Returns the number of
-    /// the earliest of these checks.
+    /// not use its value. For each thread, stores the number of the last check that found it idle.
+    /// Returns the smallest of these numbers.
     ///
     /// `number` must increase from check to check. If `idle` is the caller's value, the caller
     /// counts as idle. In the child of a fork, the values of the parent's threads count as well,
@@ -137,7 +137,7 @@ impl<T: Zeroed> ThreadMemory<T> {
                 // A thread that has ended cannot use its value any more.
                 || has_ended(block.thread.load(Ordering::Relaxed), caller)
             {
-                // A check with a larger number may already have stored that number.
+                // A later check, which has a larger number, may already have stored its number.
                 number.max(block.idle.fetch_max(number, Ordering::Relaxed))
             } else {
                 block.idle.load(Ordering::Relaxed)

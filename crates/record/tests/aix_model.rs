@@ -111,7 +111,7 @@ impl<C: Clock> Both<'_, C> {
         tick_of(self.readings)
     }
 
-    /// Makes the same call on the model, and returns its outcome.
+    /// Applies a recording call to the model. Returns the outcome that the recorder must return.
     fn expected(&mut self, env: Env, words: &[u64], data: Option<&[u8]>, cpu: u16) -> Outcome {
         if !self.reference.on {
             return Outcome::Off;
@@ -258,7 +258,8 @@ fn agrees_with_the_reference(
 }
 
 impl<C> Both<'_, C> {
-    /// Checks TRACE ON, and the heading and time conversion, which the other tests ignore.
+    /// Adds the first entries to the model: the heading, the time conversion, and TRACE ON unless
+    /// the start is deferred.
     fn start(&mut self, options: Options<'_>) {
         self.readings = 1;
         let (tick, env) = (tick_of(1), self.reference.env);

@@ -1,5 +1,5 @@
-//! Tests the committed AIX example trace: the program reproduces it, and its content matches its
-//! description.
+//! Tests the committed AIX trace `hooks`. The example program must reproduce the trace, and the
+//! content must match the description in `examples/README.md`.
 
 mod aix_support;
 

@@ -1,5 +1,5 @@
-//! Tests that the program reproduces the committed example trace, and that the trace follows the
-//! rules of the kernel.
+//! Tests that the example program `scheduling` reproduces the committed trace, and that the trace
+//! follows the rules of the kernel.
 
 mod support;
 

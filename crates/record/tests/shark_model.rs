@@ -1,5 +1,5 @@
 //! Applies random operations to the chunk recorder and to a simple model of it. Both must return
-//! the same results and keep the same records in every chunk, in memory and when the chunk is sent.
+//! the same results, store the same records in every chunk, and send the same records.
 //!
 //! A chunk of the model is a list of all records ever stored in it. The areas are computed from
 //! this list when they are compared.

@@ -92,8 +92,8 @@ fn a_cyclic_chunk_saves_essential_records_before_overwriting_them() {
         trace.log(USER, 100 + number, 0);
     }
     trace.log(USER, 104, 0);
-    // In the normal area, 104 has overwritten the third creation, and 103 remains. The emergency
-    // area contains the first two creations, and had no room for the third.
+    // In the normal area, record 104 has overwritten the third creation, and record 103 remains.
+    // The emergency area contains the first two creations, and had no room for the third.
     assert_eq!(first_parameters(&mut trace, 0), [104, 103, 1, 2]);
     let drops = Drops { overwritten: 3, essential_overwritten: 1, ..Drops::default() };
     assert_eq!(trace.drops(), drops);

@@ -1,5 +1,5 @@
-//! Tests `Stream::create_or_rotate`: earlier runs that were killed, live processes, several
-//! starters at once, and files that are not streams.
+//! Tests `Stream::create_or_rotate` with streams of killed and of live processes, with several
+//! processes that create a stream at the same time, and with files that are not streams.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -131,7 +131,7 @@ fn a_stream_stops_when_its_program_ends_but_not_when_it_crashes() {
     };
     assert!(std::panic::catch_unwind(crash).is_err());
     assert_eq!(state(), State::Running);
-    // Children may still record after this value is dropped.
+    // Dropping an inherited stream does not stop it, because children may still record into it.
     let inherited = StreamOptions { inherited: true, ..options() };
     let stream = Stream::create_or_rotate(&path, &inherited, 0).unwrap();
     stream.start();

@@ -1,5 +1,5 @@
-//! Tests the ids of event types: each name has one id, whichever thread defines it, even if that
-//! thread stops in the middle.
+//! Tests that the name of an event type has one id, whichever thread defines it. This must hold
+//! even if the thread stops before it has stored the whole name.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -10,8 +10,9 @@ import { textOn } from "./theme.js";
 /** @typedef {{ y: number, height: number }} Box */
 
 /**
- * How the spans of a kind of row are drawn. `span` draws a span on the canvas. `run` adds the part of a span that covers whole pixels to an
- * image. `pixel` adds a pixel in which spans end. `state` is the state whose share `pixel` needs, if it needs one.
+ * The functions that draw the spans of one kind of row. `span` draws a span on the canvas. `run` and `pixel` draw on an image: `run` draws
+ * the whole pixels that a span covers, and `pixel` draws a pixel in which spans end. `state` is the state whose share `pixel` needs, if it
+ * needs one.
  * @typedef {{
  *   state?: number,
  *   span: (frame: Frame, spans: any, index: number, box: Box, x: number, width: number) => void,

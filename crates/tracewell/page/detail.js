@@ -57,7 +57,7 @@ export class Detail {
         this.timer = undefined;
     }
 
-    /** Requests a view with the missing data, after a pause. @param {import("./model.js").Model} model */
+    /** Requests the data or the list of events that the view lacks, if any, after a pause. @param {import("./model.js").Model} model */
     check(model) {
         const { part } = model;
         if (!part || this.isLoading) return;

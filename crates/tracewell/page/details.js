@@ -1,4 +1,4 @@
-// The side panel describes the selection: its state, reason, length and cause, or figures of a range.
+// The side panel. It describes the selection, or lists the findings if nothing is selected. It also shows the figures of a time range.
 
 import { lowerBound } from "./bounds.js";
 import { BLOCKED, RUNNING, STATES, TASK } from "./model.js";
@@ -33,7 +33,7 @@ export class Details {
         this.places = places;
         /** @type {Content} */
         this.parts = [];
-        /** Keys of the whole content, and of the parts about the selection. */
+        /** The values from which the panel was drawn, as JSON. `described` has only the values for the parts about the selection. */
         this.drawn = "";
         this.described = "";
     }
@@ -229,11 +229,11 @@ export class Details {
         return [/** @type {[string, Content]} */ (["request", [this.numbered(wait.fromSeq[found]), ...whole]])];
     }
 
-    /** Returns the event that made a context ready, in or after a span. @param {any} span */
+    /** Returns the event that woke the context of a span, if the trace shows it. @param {any} span */
     wake({ row, from, to }) {
         const { arrow } = this.model;
-        // If the context was ready, it starts to run at the end of the arrow. If it waited, it becomes ready at the end
-        // of the arrow.
+        // The arrow begins when the context becomes ready, and ends when the context gets a core. So a wait ends at the beginning
+        // of the arrow. A ready span ends, and a run begins, at the end of the arrow.
         for (let i = lowerBound(arrow.until, from); i < arrow.until.length; i += 1) {
             if (arrow.from[i] > to && arrow.until[i] > to) break;
             if (arrow.kind[i] !== 0 || arrow.context[i] !== row.context) continue;

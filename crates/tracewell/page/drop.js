@@ -6,7 +6,7 @@ import { inWords } from "./live.js";
 import { named, show } from "./page.js";
 import { Reader } from "./reader.js";
 
-/** The sample, next to the page, and the rate of its clock. */
+/** The sample file, in the same folder as the page, and the rate of the sample's clock. */
 const SAMPLE = { name: "scheduling.trx", rate: "100MHz" };
 
 /** An option that most formats have. The dialog shows it before the format is known. */

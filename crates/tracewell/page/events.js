@@ -165,13 +165,13 @@ export class EventList {
         return line;
     }
 
-    /** Returns a text. If the search found the event, marks the wanted text in it. @type {(text: string, index: number) => (string | Node)[]} */
+    /** Returns a text. If the search found the event, marks each occurrence of the wanted text. @type {(text: string, index: number) => (string | Node)[]} */
     marked(text, index) {
         if (!this.found.has(index)) return [text];
         return parts(text, this.wanted).map((part, i) => (i % 2 === 1 ? element("mark", [part]) : part));
     }
 
-    /** Returns the heading: the number of events, or of the events in the range, and the unit of their times. */
+    /** Returns the heading: the number of events in the selected range, if there is one, the number of all events, and the unit of times. */
     heading() {
         const { model, view } = this.timeline;
         const sample = model.time(model.exact(0));

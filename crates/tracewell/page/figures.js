@@ -10,8 +10,8 @@ import { isOpen, longestWaits, requestOf } from "./waits.js";
 /** A cell: its text, the value by which a column is sorted, and a function that shows its place. */
 /** @typedef {{ text: string, value: number | string, go?: () => void }} Cell */
 /**
- * A table. `section` is the title of its file if the page shows several. `isPart` is true for a table about a time range. `notes` explain
- * columns.
+ * A table. If the page shows several files, `section` is the title of the table's file. `isPart` is true for a table about a time range.
+ * `notes` explain columns.
  * @typedef {{ name: string, columns: string[], rows: Cell[][], section?: string, isPart?: boolean, notes?: Record<string, string> }} Table
  */
 /** The figures of a file as `analyze` prints them. @typedef {{ file: number, json: any }} FileFigures */

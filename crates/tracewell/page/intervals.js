@@ -1,4 +1,4 @@
-// Sorted intervals of time that may overlap, with a binary search: waits, jobs, gaps, inversions.
+// Sorted intervals of time, such as waits, jobs, gaps and inversions. They may overlap. A binary search finds the intervals in a time range.
 
 import { lowerBound, upperBound } from "./bounds.js";
 

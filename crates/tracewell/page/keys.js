@@ -161,7 +161,7 @@ export class Keys {
         }
     }
 
-    /** Selects the span of another row at the same time. @param {1 | -1} direction */
+    /** Selects a span in the next (1) or previous (-1) row: the span at the time `focus`. @param {1 | -1} direction */
     moveRow(direction) {
         const { view, timeline } = this;
         const rows = timeline.shown.filter((lane) => lane.row?.spans.count > 0);

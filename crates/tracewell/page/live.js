@@ -51,7 +51,8 @@ export class Live {
     }
 
     /**
-     * Calls `load` for each edition after this one. `load` returns the edition that it has loaded.
+     * From now on, calls `load` whenever the server has a newer edition than the page. The page already has `edition`.
+     * `load` returns the edition that it has loaded.
      * @param {number} edition
      * @param {() => Promise<number>} load
      */

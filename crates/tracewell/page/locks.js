@@ -14,7 +14,7 @@ export function argumentsIn(text) {
 }
 
 /**
- * Returns arguments with addresses last, because other arguments help a reader more.
+ * Returns the arguments in a different order: addresses last, because the other arguments help a reader more.
  * @param {string[]} args
  * @returns {string[]}
  */

@@ -32,7 +32,7 @@ async function start() {
 }
 
 /**
- * Shows several files. Their marks are in the address of the page, because they may belong to several files.
+ * Shows several files. The page keeps marks in its address, because one mark may belong to several files.
  * @param {string[]} titles
  * @param {Live} live
  */

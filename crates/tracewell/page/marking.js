@@ -106,7 +106,7 @@ export class Marking {
     changed() {
         this.view.changed();
         this.last = this.last.then(async () => {
-            // In the meantime, the store may have failed to load, or have loaded more marks.
+            // Read the store and the marks only now: in the meantime, loading may have failed or added marks.
             if (!this.store) return;
             await this.store.save(this.view.marks.content);
             this.output.textContent = "";

@@ -1,5 +1,5 @@
-// The user's marks: times and ranges, each with a text. Also the format of the file that stores
-// them.
+// The user's marks: times and ranges, each with a text. This module also reads and writes the
+// content of the file that stores the marks.
 //
 // The first line of the file is HEAD. Each other line is a mark: ticks since the first event of the trace,
 // or two numbers of ticks with `-` between them, then a space and the text. The page keeps
@@ -60,7 +60,7 @@ export class UserMarks {
         this.version += 1;
     }
 
-    /** The marks as lines without the first line of a file. */
+    /** The lines of the file after the first line: the lines that are not marks, then the marks. */
     get lines() {
         const time = (/** @type {UserMark} */ { from, until }) => (until > from ? `${from}-${until}` : `${from}`);
         return [...this.others, ...this.list.map((mark) => `${time(mark)} ${mark.text}`)];

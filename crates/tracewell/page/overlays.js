@@ -134,7 +134,7 @@ export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) 
         ({ worst, count, isAll }) => ({ text: inversionText(model, worst, count, isAll), go: () => frame.actions.inversion(worst) }));
 }
 
-/** Returns the label of inversions. If there are few and the worst of them is known, the label contains the worst. @type {(model: import("./model.js").Model, worst: number, count: number, isAll: boolean) => string} */
+/** Returns the label of inversions. If there are few and the longest of them is known, the label also states the longest. @type {(model: import("./model.js").Model, worst: number, count: number, isAll: boolean) => string} */
 function inversionText(model, worst, count, isAll) {
     if (count === 1) return `inverted ${invertedPart(model, worst)}`;
     const longest = isAll && count <= MAX_COMPARED ? `, longest ${invertedPart(model, worst)}` : "";
@@ -152,7 +152,7 @@ export function invertedPart(model, i) {
 }
 
 /**
- * Draws the marks of the user: a line over all lanes for a time, and a line at each end of a range. The text is at the bottom.
+ * Draws the marks of the user. A marked time has a line over all lanes. A marked range has such a line at each end. The text is at the bottom.
  * @param {Frame} frame
  * @param {number} height
  */
@@ -190,8 +190,8 @@ export function drawCursor({ ink, model, view, colours, pills, left, width, x },
 }
 
 /**
- * Draws the arrows of the selected span or event: arrows of wake-ups, of messages, and from a waiting context to
- * the context for which it waits. If the view shows all arrows, draws all of them.
+ * Draws the arrows of the selected span or event. An arrow shows a wake-up or a message, or leads from a waiting
+ * context to the context for which it waits. If the view shows all arrows, draws all of them.
  * @param {Frame} frame
  * @param {import("./rows.js").Lane[]} lanes
  * @param {(lane: import("./rows.js").Lane) => number} top
@@ -221,8 +221,9 @@ export function drawArrows(frame, lanes, top) {
     const interrupts = lanes.filter((lane) => lane.kind === "interrupts");
     const middle = (/** @type {any} */ lane) => top(lane) + lane.height / 2;
     let drawn = 0;
-    // Leave out long arrows that end after the visible time, unless they belong to the selection.
     const first = lowerBound(arrow.until, showsAll || event >= 0 ? Math.min(view.from, events.at[event] ?? view.from) : chosen?.from ?? 0);
+    // The arrows are sorted by their ends. The loop ends at an arrow that begins after the visible time
+    // and ends after the selected span. So it leaves out longer arrows that end even later.
     for (let i = first; i < arrow.until.length && drawn < MAX_ARROWS; i += 1) {
         if (arrow.from[i] > view.to && arrow.until[i] > Math.max(view.to, chosen?.to ?? 0)) break;
         if (!showsAll && !isChosen(i)) continue;

@@ -56,7 +56,7 @@ export class Overview {
         view.show(middle - view.span / 2, middle + view.span / 2);
     }
 
-    /** Returns the shares of each bar, by colour. @param {number} count */
+    /** Returns the colours of each bar, with the share of the bar that each colour fills. @param {number} count */
     sharesOf(count) {
         const { contexts, theme } = this.timeline;
         const { model } = this;
@@ -89,7 +89,7 @@ export class Overview {
                     const bar = Math.min(Math.floor(from / ticks), count - 1);
                     const to = bar === count - 1 ? end : Math.min(end, (bar + 1) * ticks);
                     sums[bar].set(colour, (sums[bar].get(colour) ?? 0) + to - from);
-                    // Rounding can make `to` no larger than `from`: end the loop, which would otherwise never end.
+                    // If `to` does not exceed `from` because of rounding, end the loop, which would otherwise never end.
                     from = to > from ? to : end;
                 }
             }

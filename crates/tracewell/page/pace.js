@@ -8,7 +8,7 @@ export const REST = 100;
 /** Maximum time in milliseconds between two updates of the texts during a movement. */
 const BEHIND = 250;
 
-/** For slow or busy computers, `REST` and `BEHIND` are extended by the duration of this number of frames that update the texts. */
+/** `REST` and `BEHIND` are extended by this number times `cost`, because a slow or busy computer needs more time to update the texts. */
 const FRAMES = 4;
 
 export class Pace {
@@ -26,8 +26,8 @@ export class Pace {
     }
 
     /**
-     * Returns true if only the visible time changes, and does so from frame to frame. In this case, the caller must draw another frame
-     * after `REST` milliseconds, even if nothing has changed by then.
+     * Returns true if the texts need not follow the picture yet: the visible time keeps changing, nothing else has changed, and the last update
+     * of the texts is recent. In this case, the caller must draw another frame after `REST` milliseconds, even if nothing has changed by then.
      * @param {{ from: number, to: number }} view
      * @param {unknown[]} state the values on which the texts depend, without the visible time
      * @param {number} now in milliseconds

@@ -141,7 +141,7 @@ export function show(content, store, load, several = null) {
     let written = "";
     let isDrawn = false;
     const pace = new Pace();
-    /** The timer for the end of a movement, after which the texts follow. */
+    /** The timer for another frame, which updates the texts if the movement has ended. */
     let settling = 0;
     /** Updates lists, tables and the address. */
     const follow = () => {

@@ -8,7 +8,7 @@ export const FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, san
 /** Minimum number of letters that a truncated text keeps: fewer could be the beginning of many names. */
 const MIN_LETTERS = 6;
 
-/** Maximum number of texts of a font whose widths are kept. */
+/** Maximum number of texts per font for which the width is kept. */
 const MAX_WIDTHS = 10_000;
 
 /** Minimum distance of two labels on the axis in pixels. */

@@ -1,4 +1,4 @@
-// Labels in rounded boxes over the lanes: which of them share a box, and how they are drawn. The functions in overlays.js choose the texts.
+// Draws labels in rounded boxes over the lanes. Labels that would overlap share a box. The functions in overlays.js choose the texts.
 
 import { widthOf } from "./paint.js";
 
@@ -7,7 +7,7 @@ import { widthOf } from "./paint.js";
  * @typedef {{ text: string, x: number, y: number, width: number, colour: string, go?: () => void }} Pill
  */
 
-/** The text of a label for several items, and the function of a click. @typedef {{ text: string, go?: () => void }} Label */
+/** The text of a label, and the function that a click on the label calls. @typedef {{ text: string, go?: () => void }} Label */
 
 /** Height of a label in pixels. */
 export const PILL = 17;
@@ -31,7 +31,7 @@ const DISTANCE = 4;
 export function sharedLabels(places, join, label, width, [left, right]) {
     /** @type {{ start: number, item: T, label: Label, x: number, width: number }[]} */
     const boxes = [];
-    // Labels of items at almost the same place overlap in any case: join them before a text is made for each.
+    // Labels of items at almost the same place overlap in any case. Join these items before making any text.
     /** @type {{ x: number, item: T }[]} */
     const apart = [];
     for (const { x, item } of places) {

@@ -8,7 +8,7 @@ const FEW = 8;
 /** A long row is divided into this number of equal parts. For each part, the time in a state is stored. */
 const PARTS = 16_384;
 
-/** Minimum number of these parts in a pixel. With fewer, the share of the pixel would be too inexact. */
+/** Minimum number of these parts in a pixel. With fewer parts, the share of a state in the pixel would be too inexact. */
 const PARTS_IN_PIXEL = 2;
 
 /** The time that a row has spent in a state before the beginning of each part. */
@@ -89,7 +89,7 @@ export class Pixels {
         return this.parts !== null;
     }
 
-    /** Goes to the next pixel, which ends at a time. @param {number} to */
+    /** Goes to the next pixel, which ends at the time `to`. @param {number} to */
     advance(to) {
         this.from = this.to;
         this.to = to;
@@ -120,7 +120,7 @@ export class Pixels {
         return this.head;
     }
 
-    /** The span after the last one that begins in the pixel. */
+    /** The first span that begins at or after the end of the pixel. */
     get end() {
         this.find();
         return this.tail;
@@ -147,7 +147,7 @@ export class Pixels {
         return upperBound(this.spans.at, (this.from + this.to) / 2, Math.max(this.first, 0), this.end) - 1;
     }
 
-    /** Returns the share of the pixel's time in which the row has a state. Use the same state for all pixels. @param {number} state */
+    /** Returns the share of the pixel's time that the row spends in a state. Use the same state for all pixels. @param {number} state */
     share(state) {
         if (this.known < 0) this.known = this.time(state) / (this.to - this.from);
         return this.known;

@@ -1,4 +1,5 @@
-// The pointer on the timeline: turns its actions into views, selections and ranges, and shows the time and the item under it.
+// Turns the actions of the pointer on the timeline into views, selections and ranges. Shows the time at the pointer and the item under the
+// pointer.
 
 import { describeEvent, describeSpan } from "./describe.js";
 import { lowerBound } from "./bounds.js";
@@ -16,7 +17,7 @@ export class Pointer {
         this.timeline = timeline;
         this.tip = tip;
         this.hair = hair;
-        /** The position of the pointer over the times. @type {{ x: number, y: number } | null} */
+        /** The position of the pointer on the timeline, or null if the pointer is elsewhere. @type {{ x: number, y: number } | null} */
         this.at = null;
         /** The pressed pointers: several if the user pinches. @type {Map<number, PointerEvent>} */
         this.pointers = new Map();
@@ -212,7 +213,7 @@ export class Pointer {
 }
 
 /**
- * Returns the value nearest to a time within two limits, or undefined.
+ * Returns the value that is nearest to `time`, or undefined if no value is within the limits.
  * @param {ArrayLike<number>} at sorted
  * @param {number} time
  * @param {number[]} limits

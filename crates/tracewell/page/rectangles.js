@@ -1,6 +1,6 @@
-// Draws many rectangles. On the screen, they are one image, or single rectangles if there are few. In an SVG file, they are always single
-// rectangles. A picture of a dense trace consists of tens of thousands of rectangles. The browser draws them much faster as one image.
-// Each lane is a strip of this image.
+// Draws many rectangles. A picture of a dense trace consists of tens of thousands of rectangles. The browser draws them much faster as one
+// image. Each dense lane is a strip of this image. If a lane has few rectangles, they are drawn one by one. In an SVG file, all rectangles
+// are drawn one by one.
 
 import { hatch } from "./paint.js";
 import { SvgInk } from "./svg.js";
@@ -52,7 +52,7 @@ function wordOf(colour, alpha) {
 /** Hatches as words of an image, by colour and opacity. @type {Map<string, Uint32Array>} */
 const tiles = new Map();
 
-/** Returns a square piece of a hatch. Its lines are at the same places as the lines of the pattern. @param {string} colour @param {number} alpha */
+/** Returns a square piece of the pattern that `hatch` returns. The pattern repeats this piece. @param {string} colour @param {number} alpha */
 function tileOf(colour, alpha) {
     const key = alpha === 1 ? colour : `${colour} ${alpha}`;
     let tile = tiles.get(key);
@@ -106,7 +106,7 @@ export class Sheet {
         else this.over.push(draw);
     }
 
-    /** Makes the rectangles and all that is drawn over them visible, and empties the image. */
+    /** Shows the rectangles, empties the image, and calls the functions that draw over the rectangles. */
     end() {
         if (this.strips.length > 0) {
             const { ink, image, words } = sharedFor(this.width, this.used);
@@ -196,8 +196,8 @@ class Raster {
     }
 
     /**
-     * Returns four numbers for a rectangle: its first column, the column after its last, and the places in the image at which its first row
-     * and the row after its last begin.
+     * Returns four numbers for a rectangle: its first column, the column after its last column, the index of the pixel at which its first
+     * row begins, and the index of the pixel at which the row after its last row begins.
      * @type {(x: number, y: number, width: number, height: number) => [number, number, number, number]}
      */
     cells(x, y, width, height) {

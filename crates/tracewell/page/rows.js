@@ -30,7 +30,7 @@ export function contextOrder(model, all = model.rows) {
     const rows = all.filter((/** @type {any} */ row) => row.kind === "context");
     const isUnknown = (/** @type {any} */ row) => Number(model.priority(row.context) === null);
     const isAfter = (/** @type {any} */ a, /** @type {any} */ b) => Number(model.isMoreUrgent(b.context, a.context));
-    // The sort is stable: contexts of equal priority stay in the order in which the trace mentions them first.
+    // The sort is stable: contexts of equal priority stay in the order in which the trace first mentions them.
     return rows.sort((/** @type {any} */ a, /** @type {any} */ b) =>
         isUnknown(a) - isUnknown(b) || isAfter(a, b) - isAfter(b, a));
 }
@@ -225,8 +225,8 @@ export function reordered(all, order, lane, target) {
 }
 
 /**
- * Places the lanes that are neither folded nor hidden, pinned lanes first. Returns these lanes, their total height, and the height that
- * they would have without room to grow.
+ * Places the lanes that are neither folded nor hidden, pinned lanes first. Returns these lanes, their total height, and
+ * their total height without growth into free room.
  * @param {Lane[]} all
  * @param {Set<string>} folded names of folded groups; `-` and the name of each hidden lane; `+` and the name of each pinned lane
  * @param {number} [room] height that the lanes may fill

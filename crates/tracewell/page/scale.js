@@ -3,7 +3,7 @@
 
 import { upperBound } from "./bounds.js";
 
-/** A place is a time. */
+/** The scale in proportion to time. The place of a time is the time itself. */
 export const PROPORTIONAL = {
     /** @param {number} time */
     place: (time) => time,

@@ -1,5 +1,5 @@
-// Search in events: by label, name, context and arguments; or for a time. Contexts and objects
-// whose names contain the text are offered first.
+// Finds events by label, name, context and arguments. Recognises a time or a range that is typed
+// instead. Contexts and objects whose names contain the text are offered first.
 
 import { lowerBound } from "./bounds.js";
 import { element } from "./elements.js";
@@ -20,7 +20,8 @@ export function offered(lanes, text) {
 }
 
 /**
- * Returns the time that a text names, as an offset from the start of the page, or null: `42.5 ms`, or `4,250 ticks` if the rate is unknown.
+ * Returns the time that a text such as `42.5 ms` names, as an offset from the start of the page, or null. If the rate is unknown, the text
+ * names ticks, such as `4,250 ticks`.
  * @param {import("./model.js").Model} model
  * @param {string} text
  */
@@ -34,8 +35,8 @@ export function timeIn(model, text) {
 }
 
 /**
- * Returns the range that a text names, as offsets from the start of the page, or null: `42.1..42.5 ms`, `42.1 ms to 42.5 ms`,
- * `2 ms before 42.5 ms`, or `2 ms after 42.5 ms`.
+ * Returns the range that a text names, as offsets from the start of the page, or null. Such texts are `42.1..42.5 ms`,
+ * `42.1 ms to 42.5 ms`, `2 ms before 42.5 ms` and `2 ms after 42.5 ms`.
  * @param {import("./model.js").Model} model
  * @param {string} text
  * @returns {[number, number] | null}
@@ -169,7 +170,10 @@ export class Search {
         this.overview.found = this.indices.map((index) => model.events.at[index]);
     }
 
-    /** Shows how many events were found, and which of them is selected; or the time or the range that was typed. */
+    /**
+     * Shows the number of events that were found, and the place of the selected event among them. If none was found, shows the time or the
+     * range that was typed.
+     */
     show() {
         const { model } = this.list.timeline;
         if (this.done.trim() === "") {

@@ -2,15 +2,15 @@
 // trace, in which each context and each row belongs to a file.
 //
 // The axis counts ticks if all clocks have the same constant rate or if all rates are unknown,
-// otherwise nanoseconds. Time 0 is the first event of the file that would begin first without
-// offsets.
+// otherwise nanoseconds. Time 0 is the time at which the earliest file begins if all
+// offsets are 0.
 
 import { lowerBound } from "./bounds.js";
 import { Clock } from "./time.js";
 
 /** @typedef {import("./page.js").Content} Content */
 
-/** The rate of an axis in nanoseconds. */
+/** The rate of an axis that counts nanoseconds. */
 const NANOSECONDS = [["0", "0", "1000000000", "1"]];
 
 /**
@@ -94,7 +94,7 @@ export class Several {
         return new Combination(this.contents, this.titles, this.rates, placements, this.offsets).content();
     }
 
-    /** Returns the placement of each file: at its date if all dates are known, moved by its offset. */
+    /** Returns the placement of each file. A file begins at its date if all dates and rates are known, otherwise at 0. Its offset is added. */
     placements() {
         const headers = this.contents.map(({ header }) => header);
         const isConverted = this.rates === NANOSECONDS;

@@ -9,7 +9,7 @@ const READY = [INTERRUPTED, 3, 4];
 const SLEEPING = 6;
 
 /**
- * The time of a row in each column. A row without a lane belongs to the cores.
+ * A row of the shares. `times` contains a time for each column. A row without a lane belongs to the cores, and has only one time.
  * @typedef {{ name: string, lane: import("./rows.js").Lane | null, times: number[] }} ShareRow
  */
 

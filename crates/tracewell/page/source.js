@@ -9,7 +9,7 @@
  */
 
 /**
- * Returns a payload from the server of the page, and its edition.
+ * Returns a payload that the server of the page sends, with the edition of the payload.
  * @param {string} path `page` for the whole trace, or a view
  * @throws {Error} with the message of the server, if it cannot read the trace
  */
@@ -32,7 +32,7 @@ export async function fetchedJson(path) {
 }
 
 /**
- * Returns the header and the columns of a payload in the form of zlib.
+ * Decompresses a payload, which is a zlib stream. Returns its header and its columns.
  * @param {ReadableStream<Uint8Array<ArrayBuffer>>} packed
  */
 export async function unpacked(packed) {

@@ -1,4 +1,5 @@
-// Draws the spans of one lane: cores, interrupts, locks, files, and events without states. `contexts.js` and `objects.js` draw the others.
+// Draws the lanes of cores, interrupts, locks and files. If the trace shows no states, also draws the lanes of events. `contexts.js` and
+// `objects.js` draw the other lanes.
 
 import { lowerBound } from "./bounds.js";
 import { drawContext } from "./contexts.js";
@@ -80,7 +81,7 @@ function coreRun(frame, spans, index, { y, height }, x, width, rects) {
     if (state === TASK) nameLater(frame, frame.model.name(value), contexts[value], x, y + height / 2, width);
 }
 
-/** Times of interrupts, unknown contexts and each context in the current pixel of a core. All are 0 again after a pixel has been drawn. */
+/** The times that interrupts, unknown contexts and each known context occupy in the current pixel of a core. All are 0 again after a pixel has been drawn. */
 let occupied = new Float64Array(0);
 
 /** The indices of the entries of `occupied` that are not 0, in ascending order. @type {number[]} */
@@ -219,7 +220,7 @@ function nextInterrupt(spans, index, last, x) {
 function drawLock(frame, row, box) {
     const { ink, sheet, model, view, contexts, left, width, x } = frame;
     const held = { y: box.y, height: box.height - 4 };
-    // In a lower bar, the letters would be cut.
+    // A bar of less height has no name, because the letters would be cut.
     const isNamed = held.height >= 12;
     /** @type {import("./dense.js").Painter} */
     const painter = {

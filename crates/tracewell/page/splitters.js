@@ -3,10 +3,10 @@
 /** Minimum height of the list in pixels, and minimum width of the side panel. */
 const [MIN_LIST, MIN_SIDE] = [160, 200];
 
-/** Heights of the list as shares of the total height of timeline and list: its height if the rows leave too little room, and its maximum height. */
+/** Height of the list if the rows leave too little room, and maximum height of the list, as shares of the total height of timeline and list. */
 const [SHARE, MAX_SHARE] = [0.32, 0.45];
 
-/** Pixels that a key moves a border. */
+/** Number of pixels by which an arrow key moves a border. */
 const STEP = 24;
 
 /**

@@ -6,7 +6,7 @@ import { sorted } from "./figures.js";
 /** Maximum number of rows that a table shows. */
 const MAX_ROWS = 500;
 
-/** Delay in milliseconds of an update of the panel after the visible time has changed. */
+/** Time in milliseconds from a change of the visible time to the update of the panel. */
 const DELAY = 120;
 
 /** Returns the key of a table, which is unique among the tables of all files and times. @param {import("./figures.js").Table} table */
@@ -14,7 +14,7 @@ function tableKey({ section, name, isPart }) {
     return isPart ? `\n${name}` : section === undefined ? name : `${section}\n${name}`;
 }
 
-/** Returns the table among `others` that has the same name, or the first of them. @type {(table: import("./figures.js").Table | undefined, others: import("./figures.js").Table[]) => import("./figures.js").Table | undefined} */
+/** Returns the table among `others` that has the same name as `table`, or the first of `others`. @type {(table: import("./figures.js").Table | undefined, others: import("./figures.js").Table[]) => import("./figures.js").Table | undefined} */
 function counterpart(table, others) {
     return others.find(({ name }) => name === table?.name) ?? others[0];
 }

@@ -1,4 +1,4 @@
-// Colours. Each context has one colour, used wherever it appears; states differ in shape, so they do not need colours.
+// Colours. The whole page shows a context in one colour. States differ in shape, so they do not need colours.
 
 const CONTEXTS = [
     "#66768d", "#0072b2", "#009e73", "#b4519a", "#d98c00", "#3d8fd1", "#8a6d3b", "#6b59c3",
@@ -66,7 +66,7 @@ export function textOn(colour) {
     return text;
 }
 
-/** The colour of text for each colour below the text. @type {Map<string, string>} */
+/** The results of `textOn`, by the colour on which the text is drawn. @type {Map<string, string>} */
 const texts = new Map();
 
 /** The theme, which follows the system's preference or the user's choice. */

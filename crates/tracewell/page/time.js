@@ -25,7 +25,7 @@ export class Clock {
     }
 
     /**
-     * Returns the nanoseconds of a tick since the first event, rounded down.
+     * Converts a tick to nanoseconds since the first event, rounded down.
      * @param {bigint} ticks
      */
     ns(ticks) {
@@ -38,7 +38,7 @@ export class Clock {
     }
 
     /**
-     * Returns the tick of a time, rounded to the nearest.
+     * Converts nanoseconds since the first event to the nearest tick.
      * @param {bigint} ns
      */
     ticks(ns) {
@@ -56,7 +56,7 @@ export function grouped(value) {
 }
 
 /**
- * Returns a number of nanoseconds in the unit that fits, with at most `digits` significant digits.
+ * Returns a time as text in the unit that fits, with at most `digits` significant digits.
  * @param {bigint} ns
  */
 export function duration(ns, digits = 4) {
@@ -70,7 +70,7 @@ export function duration(ns, digits = 4) {
 }
 
 /**
- * Returns nanoseconds in a unit, with at most `decimals` decimals. Further decimals are cut off.
+ * Returns a time as a number of units, with at most `decimals` decimals. Further decimals are cut off.
  * @param {bigint} ns
  * @param {number} unit nanoseconds of the unit
  * @param {number} decimals

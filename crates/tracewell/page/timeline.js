@@ -12,7 +12,7 @@ import { isHead, laneName, lanes, ordered, placed, reordered } from "./rows.js";
 import { drawLane } from "./spans.js";
 import { rowIn } from "./view.js";
 
-/** Maximum distance in pixels between the pointer and an event at which the pointer selects the event. */
+/** The pointer selects an event, an interrupt or the boundary of a span up to this distance in pixels. */
 const NEAR = 5;
 
 export class Timeline {
@@ -214,7 +214,7 @@ export class Timeline {
         return null;
     }
 
-    /** Returns the limits of the times that are near a time on the screen. @param {number} time */
+    /** Returns the times that are `NEAR` pixels before and after a time on the screen. @param {number} time */
     near(time) {
         const { x, time: back } = this.ways;
         return [back(x(time) - NEAR), back(x(time) + NEAR)];

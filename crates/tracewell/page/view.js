@@ -52,7 +52,7 @@ export class View {
         this.listeners = [];
         /** The time that the user typed, or null. The timeline shows a line at this time. @type {number | null} */
         this.cursor = null;
-        /** The time at which a measurement began, until it ends. @type {number | null} */
+        /** The time at which the current measurement began, or null if there is no measurement. @type {number | null} */
         this.begun = null;
         /** @type {Past[]} */
         this.past = [];

@@ -40,16 +40,17 @@
 //! # Ok::<(), tracewell::input::InputError>(())
 //! ```
 //!
-//! Decoding never panics, whatever the bytes. The size of the input limits the memory that decoding
-//! needs; a mapped file needs no memory for its bytes. The trace lists everything that could not be
-//! decoded: losses at their positions, and diagnostics with byte offsets.
+//! Decoding never panics, whatever the bytes. The memory that decoding needs grows at most in
+//! proportion to the size of the input. The bytes of a mapped file need no memory. The trace lists
+//! everything that could not be decoded: losses at their positions, and diagnostics with byte
+//! offsets.
 //!
 //! | modules | purpose |
 //! |---|---|
 //! | [`input`], [`compressed`], [`format`](mod@format), [`model`], [`select`] | reading: from bytes to events |
 //! | [`report`], [`export`], [`text`] | showing: text for people, and conversion to other formats |
 //! | [`analysis`], [`check`] | judging: analyses of the scheduler, checks of rules |
-//! | [`template`], [`source`] | languages: AIX's templates, and errors in templates and rules |
+//! | [`template`], [`source`] | languages: templates of AIX; positions and errors in users' texts |
 #![deny(unsafe_code)]
 
 // Reading.

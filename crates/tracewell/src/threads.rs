@@ -1,5 +1,5 @@
-//! Divides work among several threads: the slots of a dump, or the rows of a view. `text` divides
-//! texts, which must also be written in order.
+//! Divides work, such as the slots of a dump or the rows of a view, among several threads. For
+//! texts that must be written in order, see [`crate::text::write_in_order`].
 
 use std::iter;
 use std::ops::Range;

@@ -83,7 +83,7 @@ fn hook64(id: u16, sub_hook: u16, words: u16) -> HookWord {
     HookWord64::plain(HookId(id), sub_hook, words).into()
 }
 
-/// An entry of every kind.
+/// Returns one entry of each kind.
 fn small() -> Vec<Written> {
     let (a, b) = (Env::Bits32, Env::Bits64);
     vec![
@@ -395,7 +395,7 @@ fn cutting_the_input_into_pieces_does_not_matter() {
     }
 }
 
-/// A file of one processor, with a tick and a number for each entry.
+/// Returns a file of one processor. Each entry has a tick and a number from `events`.
 fn file(cpu: u16, conversion: TimeConversion, events: &[(u64, u16)]) -> Vec<u8> {
     let mut bytes = vec![0; HEADER];
     let head = FileHeader { conversion, per_cpu: true, ..header(ByteOrder::Big) };

@@ -17,7 +17,7 @@ fn parsed(rules: &str) -> Rules {
     parsed.rules.unwrap_or_else(|| panic!("{rules}: {:?}", parsed.findings))
 }
 
-/// Checks a fixture in which one tick is a microsecond, unless an option says otherwise.
+/// Checks rules on a fixture.
 fn checked(
     (path, options): (&str, &[&str]),
     rules: &str,
@@ -30,6 +30,7 @@ fn checked(
     check.verdict_with(&trace, figures, baseline)
 }
 
+/// A trace in which one tick is a microsecond.
 const TINY: (&str, &[&str]) = ("threadx/tiny.trx", &["rate=1000000"]);
 /// The trace has four damaged records and four gaps with 54 events.
 const DAMAGED: (&str, &[&str]) = ("rkh/ahsm-overrun.bin", &[]);

@@ -135,10 +135,10 @@ fn next_allows_nothing_between() {
     fails("A; next B", "A X B", Unexpected, Some(1));
     passes("ignore X\nA; next B", "A X X B");
     passes("only A | B\nA; next B", "A X Y B");
-    // The trace omits the optional step.
+    // X follows A, so the optional step is skipped.
     passes("A; optional next B; C", "A X B C");
     fails("A; optional next B; next C", "A X C", Unexpected, Some(1));
-    // The optional step is still possible, and `next` refers to the event after this step.
+    // After X, the optional step is still possible: B matches it, and C follows B directly.
     passes("A; optional B; next C", "A X B C");
 }
 
@@ -376,7 +376,8 @@ fn events_without_an_answer_in_time_are_counted() {
         (rule.held, rule.late, messages)
     };
     let first = |message: &str| vec![message.to_owned()];
-    // The events are at 10, 20, … us. The first two wait for 30 us and the third for 20 us.
+    // The events are at 10, 20, … us. The first two A events wait for 30 us, and the third A event
+    // waits for 20 us.
     let expected = (1, 2, first("no answer within 25 us (2 of 3 events in all)"));
     assert_eq!(counts("each A then B within 25 us", "A A X B B A X B"), expected);
     assert_eq!(
@@ -527,8 +528,9 @@ proptest! {
         prop_assert!(!verdict(&rules, &text(&more)).passed());
     }
 
-    /// An exhaustive search finds the same result for optional steps, repeated steps, and steps in
-    /// any order. The results are equal as long as no event matches two steps.
+    /// Checks optional steps, repeated steps, and steps in any order. The test also computes the
+    /// result directly from the letters. Both results are equal, because no event matches two
+    /// steps.
     #[test]
     fn blocks_agree_with_a_search_through_all_readings(
         events in "[A-D]{0,8}",

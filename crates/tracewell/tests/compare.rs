@@ -18,7 +18,7 @@ fn settings() -> Settings {
     settings
 }
 
-/// Returns a run of one second.
+/// Returns the profile of a run of one second.
 fn run(seed: u32, change: Option<Change>) -> Profile {
     let image = simulation::image(&Run { seed, ms: 1000, change });
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -71,8 +71,9 @@ fn a_change_is_found_with_its_consequences() {
         for (kind, of) in expected {
             assert!(names.contains(&(kind.to_owned(), of)), "{kind} of {of}: {names:?}");
         }
-        // Control then preempts the logger while it holds the bus, so the sensor waits for the bus.
-        // Nothing else changed: no load, no rate, no interrupt, no other object.
+        // The bus and the sensor may change too, because control preempts the logger while the
+        // logger holds the bus. Nothing else changed: no load, no rate, no interrupt, no other
+        // object.
         let concerned = ["log file", "control", "bus", "sensor"];
         assert!(names.iter().all(|(_, of)| concerned.contains(of)), "{names:?}");
     }
@@ -101,7 +102,7 @@ fn traces_of_other_formats_have_other_names() {
     assert!(is(FindingKind::Gone("event"), "tx_mutex_get"));
 }
 
-/// The ticks and the payload of each event.
+/// The ticks, the id and the payload of each event.
 #[derive(Default, PartialEq, Debug)]
 struct Rows(Vec<(u64, u32, Vec<u8>)>);
 

@@ -190,8 +190,8 @@ fn bytes_after_the_last_member_or_frame_are_described() {
 #[test]
 fn a_window_that_is_too_large_is_refused_with_its_size() {
     let mut bytes = ZSTD.to_vec();
-    // If the descriptor does not have the flag 0x20, the window's size is 2^(10 + n), and the upper
-    // five bits of the next byte are n.
+    // If the descriptor does not have the flag 0x20, the upper five bits of the next byte contain a
+    // number n. The window then has 2^(10 + n) bytes.
     bytes[4] &= 0xDF;
     bytes[5] = 23 << 3;
     let error = read(&bytes).unwrap_err().to_string();

@@ -234,7 +234,8 @@ fn a_question_without_an_answer_has_a_reason() {
     };
     assert_eq!(ask("worst:contrl"), "no task 'contrl'; did you mean 'control'?");
     assert_eq!(ask("0"), "no completed job or wait contains this event or time");
-    // There is no answer if the clock's rate is unknown, or if the trace ends before the time.
+    // There is no answer if the clock's rate is unknown, or if the trace ends before the time in
+    // the question.
     let unknown = "the trace does not reach this time, or the rate of its clock is unknown";
     assert_eq!((ask("5ms").as_str(), ask("tick:5876191").as_str()), (unknown, unknown));
     let (mill, of_mill) = tracks(example("mill.bin"));
@@ -255,8 +256,8 @@ fn shark(records: &[Record]) -> (Trace, Tracks) {
     tracks(Input::from_bytes("records", bytes, settings).unwrap())
 }
 
-/// `LOW` completes its job while it holds a mutex that `HIGH` waits for. Its next job releases the
-/// mutex.
+/// `LOW` completes its job while it holds a mutex that `HIGH` waits for. The next job of `LOW`
+/// releases the mutex.
 #[test]
 fn a_holder_without_a_job_is_done_and_not_delayed() {
     let [main, low, _, high] = TASKS;

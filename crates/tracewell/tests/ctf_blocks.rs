@@ -204,7 +204,7 @@ fn packets_of_metadata_are_joined() {
         let mut bytes = packet(first, is_big, 100);
         bytes.extend(packet(&format!("{second}stream {{ }};\0\0"), is_big, 0));
         assert_eq!(metadata::read(&bytes).unwrap().metadata.streams.len(), 1);
-        // A truncated packet is refused, even within its header.
+        // A truncated packet is refused, even if it ends within its header.
         for length in [bytes.len() - 1, bytes.len() - 300, 5] {
             let error = metadata::read(&bytes[..length]).unwrap_err().to_string();
             assert!(error.starts_with("1:1: metadata packet at byte "), "{error}");

@@ -64,8 +64,8 @@ fn write(from: &Path, to: &Path, step: usize) {
     }
 }
 
-/// Reads a growing copy of a trace. Returns the number of events after each step. The last string
-/// contains all events as lines.
+/// Reads a growing copy of a trace. Returns a list of strings: the number of events after each
+/// step, and then all events as lines.
 fn grown(from: &Path, options: &[&str], moved: bool) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut current = folder.path().join("trace");
@@ -220,7 +220,7 @@ fn late_packets_are_moved_after_the_limit_of_waiting() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lttng");
     let steps = grown(&examples, &["wait=1ns"], false);
     let (found, steps) = steps.split_last().unwrap();
-    // Without a limit, no event is delivered before all streams have begun.
+    // Without a limit on the wait, no event is delivered before all streams have begun.
     assert!(steps.iter().any(|step| step != "0"), "{steps:?}");
     let ticks = found.lines().filter_map(|line| line.split("\"ticks\":").nth(1));
     let ticks: Vec<u64> =

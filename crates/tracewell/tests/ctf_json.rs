@@ -375,7 +375,8 @@ fn a_draft_is_read_with_one_warning() {
     let Parsed { metadata, warnings, .. } = read(&fragments).unwrap();
     assert!(Types::of(&metadata, true).contains("(Length field path [Event header: 0]"));
     assert_eq!((metadata.streams[0].clock, warnings.len()), (Some(0), 1));
-    assert_eq!(warnings[0].message, "words of a CTF 2 draft, read as the final words");
+    let draft = "words of a draft of CTF 2, read like the words of the final version";
+    assert_eq!(warnings[0].message, draft);
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn losses(packets: &[(u8, u8)]) -> Vec<(LossCause, Option<u64>, u64)> {
     log.losses.iter().map(|loss| (loss.cause, loss.events, loss.before)).collect()
 }
 
-/// Packet numbers have 8 bits here. A step of at least 128 is a step back.
+/// Packet numbers have 8 bits here. An increase of 128 or more counts as a step back.
 #[test]
 fn numbers_of_packets_show_missing_packets() {
     let missing = |before| (LossCause::Missing, None, before);
@@ -80,7 +80,7 @@ fn counts_of_discarded_events_show_full_buffers() {
     let full = |events, before| (LossCause::BufferFull, events, before);
     assert_eq!(losses(&[(0, 0), (1, 0)]), []);
     assert_eq!(losses(&[(0, 5)]), [full(Some(5), 0)]);
-    // Earlier packets may have counted the same events.
+    // Packet 0 is not in the stream, and it may have counted some of these five events.
     assert_eq!(losses(&[(1, 5)]), [full(None, 0)]);
     assert_eq!(losses(&[(1, 5), (2, 5), (3, 6)]), [full(None, 0), full(Some(1), 4)]);
     assert_eq!(losses(&[(0, 250), (1, 2)]), [full(Some(250), 0), full(Some(8), 2)]);

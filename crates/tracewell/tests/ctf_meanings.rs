@@ -1,6 +1,6 @@
 //! Tests the meanings of the events of Linux and Zephyr: figures and states equal those in the
-//! shared data. The expected results for Linux are from Babeltrace's text, those for Zephyr from
-//! the simulator that made the traces.
+//! shared data. The expected results for Linux are from Babeltrace's text. The simulator that made
+//! the traces provides those for Zephyr.
 
 mod support;
 
@@ -211,7 +211,8 @@ event { name = syscall_exit_nanosleep; id = 3; fields := struct { i32 ret; }; };
 event { name = sched_waking; id = 4; fields := struct { string comm; i32 tid; }; };
 ";
 
-/// Appends an event to a stream of [`SLEEP`]. The fields are numbers, or texts with their NUL.
+/// Appends an event to a stream of [`SLEEP`]. For each pair in `fields`, appends the text with a
+/// NUL, unless it is empty, and then the number.
 fn put(stream: &mut Vec<u8>, id: u8, stamp: u32, fields: &[(&str, i32)]) {
     stream.push(id);
     stream.extend(stamp.to_le_bytes());

@@ -89,7 +89,7 @@ fn a_stream_that_ends_before_a_listed_packet_has_a_loss() {
     let cut = copy.read();
     assert!(cut.events < whole.events);
     let damage = messages(&cut, Severity::Damage);
-    let expected = format!("at byte {last}: 1 packet missing, which the index lists");
+    let expected = format!("at byte {last}: the index lists 1 packet after the end of the file");
     assert!(damage.len() == 1 && damage[0].ends_with(&expected), "{damage:?}");
     let truncated = cut.losses.iter().filter(|(cause, _)| *cause == LossCause::Truncated);
     assert_eq!(truncated.count(), 1);

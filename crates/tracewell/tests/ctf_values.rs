@@ -162,7 +162,7 @@ fn numbers_of_several_bytes_have_their_value() {
     };
     let mappings = json!({ "mappings": { "large": [[10_000, 20_000]] } });
     // As unsigned LEB128, the bytes stand for 0x7F + 0x7E * 128. As signed LEB128, they stand for
-    // 2^14 less.
+    // this value minus 2^14.
     let leb: &[u8] = &[0xFF, 0x7E];
     let named = "( \"large\" : container = 16255 )";
     let cases: [(Value, &[u8], &str, &str); 6] = [

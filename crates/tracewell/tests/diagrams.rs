@@ -110,7 +110,7 @@ fn mermaid(text: &str) -> Vec<Statement> {
     statements.collect()
 }
 
-/// The diagram that follows from Trazer's lines.
+/// Returns the statements of a diagram in the form of Trazer's lines.
 fn as_trazer(statements: &[Statement]) -> Vec<String> {
     let name = |id: &String| {
         let named = statements.iter().find_map(|statement| match statement {
@@ -149,8 +149,8 @@ fn a_diagram_shows_the_arrows_that_trazer_draws() {
     let expected: Vec<_> = trazer
         .lines()
         .map(|line| line.split(['[', ';']).next().unwrap())
-        // The report contains the executed functions; the diagram does not.
         .filter(|line| !line.starts_with("msc") && !line.is_empty())
+        // Trazer also draws executed functions, which the diagram omits.
         .filter(|line| !line.contains("\\-0X"))
         .map(str::to_owned)
         .collect();

@@ -41,7 +41,8 @@ fn records(records: &[Record]) -> Input {
     Input::from_bytes("random", bytes, settings).unwrap()
 }
 
-/// Returns the times of one kind and one subject; an empty distribution if there are none.
+/// Returns the distribution of a measure for a subject. Returns an empty distribution if the
+/// figures have none.
 fn of(figures: &Figures, measure: Measure, subject: Subject) -> Distribution {
     let mut rows = figures.distributions.iter();
     let found = rows.find(|row| (row.measure, row.subject) == (measure, subject));
@@ -108,8 +109,8 @@ fn compare_figures(place: &str, figures: &Figures) -> u64 {
     compared
 }
 
-/// Asserts that the distributions contain exactly the times of the jobs and waits in the figures
-/// and in the tracks, with their positions.
+/// Asserts that the distributions contain exactly the times of the jobs and waits that the figures
+/// and the tracks list. Asserts that the positions of the longest times are correct.
 fn compare_lists(place: &str, tracks: &Tracks) {
     let figures = &tracks.figures;
     type Values = Vec<(u64, Option<Position>)>;
@@ -300,7 +301,8 @@ fn the_times_of_ranges_together_are_those_of_the_whole_trace() {
     }
 }
 
-/// Returns the figures of the example before and after an event.
+/// Returns the figures of the first `event` events of the example, and the figures of all later
+/// events.
 fn divided_at(event: u64) -> [Figures; 2] {
     let first = Selection { head: Some(event), ..Selection::default() };
     let second = Selection { skip: event, ..Selection::default() };

@@ -188,8 +188,8 @@ fn damaged_debug_information_leaves_the_names() {
             let _ = table.find(0x0800_0102);
         }
     }
-    // The only unit begins with a length. After the length, its header contains: version 5, a
-    // compilation unit, addresses of 4 bytes, abbreviations at 0.
+    // The only unit begins with its length. The next fields of its header are the version (5), the
+    // type of the unit (1), the size of addresses (4) and the offset of the abbreviations (0).
     let unit = whole.windows(8).position(|bytes| bytes == [5, 0, 1, 4, 0, 0, 0, 0]);
     let mut bytes = whole;
     bytes[unit.unwrap()] = 99;
@@ -243,7 +243,8 @@ fn a_truncated_file_is_an_error_with_a_position() {
 
 #[test]
 fn names_that_share_bytes_of_the_file_take_neither_memory_nor_time() {
-    // The reader also reads the names of labels and mapping symbols, although its table omits them.
+    // The reader also reads the names of labels and mapping symbols, but does not add these symbols
+    // to the table.
     for (start, binding, kind) in [("x", 1, OBJECT), (".L", 0, FUNCTION), ("$", 0, 0)] {
         let mut elf = Elf::arm();
         let long = format!("{start}{}", "x".repeat(2000));

@@ -322,7 +322,7 @@ fn names_and_numbers_of_a_program_reach_babeltrace() {
     let Some(read) = babeltrace::read(folder.path()) else { return };
     let events: Vec<_> = read.events.iter().filter(|e| e.name.starts_with("numbers")).collect();
     assert_eq!(events.len(), 3000, "{:?}", read.events.last());
-    // The events fill more than one packet. They must be in order, with their numbers.
+    // The events fill more than one packet. The events must be in the order of their numbers.
     for (number, event) in (0..).zip(events) {
         assert_eq!(event.name, "numbers");
         let [int, signed, float, truth] = ["int", "struct", "_float", "_"]

@@ -277,7 +277,8 @@ fn a_page_has_the_spans_of_each_thread() {
     let spans: Vec<_> = rows.filter(|row| row["group"] == "Spans").collect();
     let names: Vec<_> = spans.iter().map(|row| row["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["first", "first (2)", "second"]);
-    // The time, the state (1 in a span, 2 in none) and the name.
+    // Returns the time of each change and the name of the span. If the thread is in no span, the
+    // state 2 replaces the name.
     let changes = |row: &Value| {
         let [from, to] = [0, 1].map(|end| row["changes"][end].as_u64().unwrap() as usize);
         let column = |name: &str| page.columns[name][from..to].to_vec();

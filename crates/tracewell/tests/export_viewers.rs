@@ -264,7 +264,7 @@ fn a_range_of_a_trace_for_perfetto_has_only_its_own_times() {
     assert!(read.packets.iter().all(|(time, _)| (from..=to).contains(time)));
     let running = |(_, packet): &&(u64, Packet)| matches!(packet, Packet::State(0, _, RUNNING));
     let (time, first) = read.packets.iter().find(running).unwrap();
-    // The first event of the range is at its beginning; `logger` ran before it.
+    // `logger` was running before the range began, so its state has the time of the first packet.
     let Packet::State(_, thread, _) = first else { unreachable!() };
     assert_eq!(read.threads[thread], "logger");
     assert_eq!(*time, read.packets[0].0);
@@ -344,7 +344,7 @@ fn perfettos_definitions_accept_every_packet() {
 struct Signals {
     /// Times in the dump's unit, in order.
     times: Vec<u64>,
-    /// Changes of each signal, by scope and name: time and value.
+    /// The time and the value of each change. The key is the scope and the name of the signal.
     changes: HashMap<String, Vec<(u64, String)>>,
     scale: (u32, vcd::TimescaleUnit),
 }

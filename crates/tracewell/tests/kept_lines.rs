@@ -100,7 +100,7 @@ fn address(index: u64) -> u64 {
     0x2100_0000 + 0x40 * index
 }
 
-/// Words of events: addresses of objects, common values, and any value.
+/// Generates a word of an event: the address of an object, a common value, or an arbitrary value.
 fn word() -> impl Strategy<Value = u64> {
     prop_oneof![
         4 => (0..24_u64).prop_map(address),

@@ -1,4 +1,5 @@
-//! Tests memory images in text form through the public interface: real dumps and arbitrary input.
+//! Tests memory images in text form through the public interface. The inputs are real dumps and
+//! arbitrary text.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! Kills a recording process at arbitrary moments, and reads the events that it recorded before.
+//! Kills a recording process at arbitrary moments, and then reads the events that the process
+//! recorded.
 
 use std::io::Read;
 use std::os::unix::fs::FileExt;
@@ -136,7 +137,8 @@ fn until_dead(child: &Child) {
     waitid(WaitId::Pid(Pid::from_child(child)), ended).unwrap();
 }
 
-/// A folder in memory, if the system has one, because the test creates hundreds of streams in it.
+/// Creates a temporary folder. Prefers `/dev/shm`, which is in memory, because the test creates
+/// hundreds of streams.
 fn folder() -> tempfile::TempDir {
     let shared = Path::new("/dev/shm");
     if shared.is_dir() { tempfile::tempdir_in(shared) } else { tempfile::tempdir() }.unwrap()

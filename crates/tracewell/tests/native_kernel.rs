@@ -1,6 +1,6 @@
-//! Reads native streams that contain the events of a kernel: in pieces, damaged, and mixed with
-//! other events. `crates/cli/tests/kernel_streams.rs` compares such a stream with a trace of
-//! FreeRTOS.
+//! Reads native streams that contain the events of a kernel. Some streams arrive in pieces, are
+//! damaged, or also contain other events. `crates/cli/tests/kernel_streams.rs` compares such a
+//! stream with a trace of FreeRTOS.
 
 #[path = "support/native.rs"]
 mod native;

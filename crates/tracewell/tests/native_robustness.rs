@@ -25,8 +25,8 @@ fn writer(image: &Image<'_>, lane: u32) -> Writer {
     native::writer(image, lane, Identity { process: 7, thread: 8 + lane, name })
 }
 
-/// A log of two threads that take turns, with the same bytes each time. The second element is the
-/// number of events.
+/// Returns a log with the events of two threads. The log has the same bytes in each run. The second
+/// element is the number of events.
 fn small_log() -> (Vec<u8>, u64) {
     let words = memory();
     let image = image(&words);
@@ -212,8 +212,9 @@ fn a_made_up_image_is_read_without_panic() {
     }
 }
 
-/// Damages a record of an image. The records after it in the same packet cannot be found, and later
-/// packets show how many they were.
+/// Damages one record of an image at a time. The reader cannot find the records that follow it in
+/// the same packet. The next packet contains the number of its first event, so the reader can count
+/// the missing events.
 #[test]
 fn events_after_a_damaged_record_are_counted_once() {
     const EVENTS: u64 = 60;
@@ -242,7 +243,7 @@ fn events_after_a_damaged_record_are_counted_once() {
         let losses: Vec<_> = trace.losses.iter().collect();
         let [(LossCause::Damaged, count)] = losses[..] else { panic!("{number}: {losses:?}") };
         assert_eq!(count.gaps, 1, "{number}");
-        // If the last packet is damaged, no later packet shows the number.
+        // If the damaged record is in the last packet, the number of missing events is unknown.
         match found.last() {
             Some(last) if *last > 0xABCD_0000 + number => {
                 assert_eq!(count.events, EVENTS - found.len() as u64, "{number}");
@@ -254,7 +255,7 @@ fn events_after_a_damaged_record_are_counted_once() {
     assert!(exact > 20 && exact < EVENTS, "{exact}");
 }
 
-/// The corpus of the fuzzer begins with this log.
+/// The fuzzer's corpus contains this log.
 #[test]
 fn the_corpus_has_the_small_log() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/native/small_log");

@@ -419,7 +419,7 @@ fn set(bytes: &mut [u8], index: usize, word: u64) {
     bytes[index * WORD..][..WORD].copy_from_slice(&word.to_le_bytes());
 }
 
-/// Asserts that there is one event, and damage at an offset after it.
+/// Asserts that the reader finds one event, and then damage at `offset`.
 fn check_damage(bytes: &[u8], offset: usize) {
     let (trace, kept) = read(bytes);
     let places: Vec<_> = trace.diagnostics.iter().map(|found| found.offset).collect();

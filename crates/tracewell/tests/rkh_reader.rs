@@ -268,7 +268,8 @@ fn without_numbers_a_frame_that_is_not_an_event_is_damage() {
     assert_eq!((kept.rows.len(), trace.losses.damaged(), trace.span), (3, 1, 3));
 }
 
-/// The oldest form has only five bytes, which many frames could contain by chance.
+/// The oldest form of the configuration record has only five bytes, so a damaged frame can look
+/// like one.
 #[test]
 fn a_configuration_record_without_version_and_checksum_is_not_trusted_among_frames_with_checksums()
 {
@@ -514,8 +515,8 @@ fn after_a_pause_fewer_bytes_show_the_settings_or_nothing_is_decided() {
     }
 }
 
-/// The reader infers the settings from a full sample. After a pause, half of a sample is enough if
-/// the first half of these bytes alone leads to the same settings.
+/// The reader infers the settings from a full sample. After a pause, half a sample is enough if the
+/// reader infers the same settings from a quarter of a sample.
 #[test]
 fn settings_are_inferred_as_soon_as_enough_bytes_are_there() {
     let from = settings_of_capture();
@@ -884,9 +885,9 @@ fn an_internal_transition_stays_in_its_state() {
     assert_eq!(text, "ao=0x00000001, sst=0x00000002, tst=0x00000003");
 }
 
-/// The arguments that Trazer 3.2 prints for each event, in its order, with the names of RKH's
-/// record macros. If a dialect records fewer arguments, the Trazer releases that belong to this
-/// dialect print fewer.
+/// The arguments of each event in the order in which Trazer 3.2 prints them. RKH's record macros
+/// use the same names for the arguments. If a dialect records fewer arguments, the Trazer releases
+/// that belong to this dialect print fewer.
 const TRAZER: [(&str, &[&str]); 63] = [
     ("MP_INIT", &["mp", "nblock", "bsize"]),
     ("MP_GET", &["mp", "nfree", "nmin"]),
@@ -1021,7 +1022,7 @@ fn the_text_of_every_event_of_every_dialect_agrees_with_trazer() {
     }
 }
 
-/// From 2.4.5 on, a guard is evaluated before the record that begins the step.
+/// RKH 2.4.5 and later versions evaluate a guard before they record the beginning of the step.
 #[test]
 fn a_false_guard_belongs_to_its_step_and_ends_it_only_before_2_4_5() {
     for (version, steps) in
@@ -1090,7 +1091,7 @@ fn a_step_continues_after_fast_frames_until_one_ends_it() {
     let mut expected = vec!["framework"];
     for number in 0..60 {
         stream.record(SM_DCH, 3 * number, &begin);
-        // A name takes the slow path.
+        // The slow path decodes this record, which names a signal.
         stream.record(SIG, 3 * number + 1, b"\x01ONE\0");
         stream.record(EVT_PROC, 3 * number + 1, &ao);
         stream.record(SIG, 3 * number + 2, b"\x01ONE\0");
@@ -1101,8 +1102,8 @@ fn a_step_continues_after_fast_frames_until_one_ends_it() {
     assert_eq!(contexts.map(|context| context.name.as_str()).collect::<Vec<_>>(), expected);
 }
 
-/// Converts the frames of a capture from one set of settings to another, without the configuration
-/// record.
+/// Converts the frames of a capture from one set of settings to another. Omits the configuration
+/// record and user events.
 fn resettled(from: &Settings, to: &Settings) -> Vec<u8> {
     let bytes = include_bytes!("fixtures/rkh/ahsm-a.bin");
     let schema = schema(Dialect::V3_4);
@@ -1237,8 +1238,8 @@ fn frames_that_leave_the_settings_open_are_not_decoded_before_a_configuration_re
     assert_eq!((trace.fact("good"), kept.rows.len()), (Some(2), 2));
 }
 
-/// Up to three frames that do not fit the settings may be damaged. If none of four frames of an
-/// event fits, the settings are wrong.
+/// If an event has at most three frames and none fits the settings, these frames could be damaged.
+/// If an event has four frames and none fits, the settings are wrong.
 #[test]
 fn default_settings_with_alternatives_are_used_with_a_warning_if_they_explain_each_event() {
     for (unknown, good, worst) in

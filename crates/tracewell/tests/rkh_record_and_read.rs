@@ -27,7 +27,8 @@ fn decode(bytes: &[u8], options: &[String]) -> (Trace, EventLog) {
     (trace, kept)
 }
 
-/// A version of the dialect, for its configuration record.
+/// Returns the version for the configuration record of a dialect. Returns 0 if the dialect records
+/// no version.
 fn version(dialect: Dialect) -> u16 {
     match dialect {
         Dialect::V2_4_3 => 0x2403,
@@ -436,7 +437,7 @@ proptest! {
                 .collect();
         prop_assert_eq!(numbers, recorded);
         prop_assert_eq!(read.losses.damaged(), 0);
-        // Numbers have eight bits.
+        // Sequence numbers have eight bits, so the reader sees each gap modulo 256.
         let visible: Vec<_> = gaps.iter().map(|gap| gap % 256).filter(|gap| *gap > 0).collect();
         let found: Vec<_> = kept.losses.iter().map(|loss| loss.events.unwrap()).collect();
         prop_assert_eq!(found, visible);

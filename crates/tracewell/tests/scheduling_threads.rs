@@ -1,5 +1,5 @@
-//! Tests the figures of the scheduling analysis on systems of threads: names, kinds, cores,
-//! priorities, stacks, and options without effect.
+//! Tests the scheduling analysis on traces of systems with threads. The tests cover names, kinds,
+//! cores, priorities, stacks, and options that have no effect.
 
 mod support;
 
@@ -100,7 +100,7 @@ fn event_flags_are_no_semaphores() {
 #[test]
 fn inversions_are_found_by_priorities_as_tracex_finds_them() {
     let found = scheduling(&waits());
-    // TraceX counts 12 and classifies 2 of them as nondeterministic.
+    // TraceX counts 12 inversions, and classifies 2 of them as nondeterministic.
     let mutexes: Vec<_> = found.figures.resources.iter().filter(|r| r.is_mutex).collect();
     let inversions = |r: &&tracewell::analysis::scheduling::Resource| r.figures.inversions;
     let each: Vec<_> = mutexes.iter().map(inversions).collect();
@@ -158,8 +158,9 @@ fn shares_are_of_the_time_of_all_cores() {
 fn a_core_without_a_ready_thread_is_idle() {
     let found = scheduling(&Wanted::default());
     let [core] = found.figures.cores.as_slice() else { panic!() };
-    // TraceX reports 1,228,140 idle ticks. Six times, the kernel lowers the priority of `logger`,
-    // and the dump shows no next thread for 35 ticks. Tracewell counts these ticks as idle, too.
+    // TraceX reports 1,228,140 idle ticks. The kernel lowers the priority of `logger` six times.
+    // Each time, the dump shows no next thread for 35 ticks. Tracewell counts these ticks as idle,
+    // too.
     assert_eq!((core.interrupts, core.idle, core.unknown), (15_690, 1_228_140 + 6 * 35, 665));
     assert_eq!(core.tasks + core.interrupts + core.idle + core.unknown, found.trace.span);
     let core = table(&found.text, "CORE").remove(0);

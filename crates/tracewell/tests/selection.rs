@@ -264,7 +264,7 @@ fn tail(tail: usize, lines: &[String]) -> String {
 #[test]
 fn marks_of_losses_without_events_do_not_fill_the_last_lines() {
     let marks: Vec<_> = (0..100).map(|n| format!("!{n}")).collect();
-    // The list keeps 16 marks for each of the last `events` events, and 16 more.
+    // A list of the last `events` events keeps at most 16 * (`events` + 1) reports of losses.
     for (events, kept) in [(1, 32), (2, 48), (5, 96)] {
         let expected: String = (100 - kept..100).map(|n| format!("!{n}\n")).collect();
         assert_eq!(tail(events, &marks), expected, "{events}");

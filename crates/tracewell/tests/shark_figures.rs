@@ -17,8 +17,8 @@ fn figures(set: &Set, files: &[PathBuf]) -> (Trace, Value) {
     let mut scheduling = Scheduling::default();
     let trace = set.open(files).read(&mut scheduling).unwrap();
     let found = json(&trace, scheduling);
-    // Slots of tasks are reused. The figures are the same if all names are known before the first
-    // event.
+    // The kernel reuses the slots of tasks, so a slot has several names in turn. The figures must
+    // not change if the reader knows all names before the first event.
     let mut scheduling = Scheduling::default();
     let named = set.open(files).read_named(&mut scheduling).unwrap();
     assert_eq!(json(&named, scheduling), found, "{files:?}");

@@ -23,7 +23,8 @@ fn event() -> impl Strategy<Value = Event> {
     (code, any::<u16>(), any::<u32>(), 1..1_000_000_u64, any::<bool>())
 }
 
-/// A tracer with one chunk that recorded these events, and the stored records in order.
+/// Returns a tracer that has recorded these events into one chunk. Also returns the records of the
+/// events in order.
 fn recorded(
     events: &[Event],
     areas: Areas,

@@ -141,7 +141,7 @@ fn every_packet_of_real_captures_is_as_the_independent_decoder_lists_it() {
     assert_eq!(files, 12);
 }
 
-/// Compares events with the events that a simulated target recorded, per core.
+/// Compares the decoded events with the events that each core of a simulated target recorded.
 fn compare_truth(name_of_file: &str, options: &[&str]) -> Option<(Trace, EventLog, Vec<Expected>)> {
     let (path, expected) = synthetic(name_of_file)?;
     let (trace, kept) = read(&path, options);

@@ -13,9 +13,9 @@ use tracewell::template::{Entry, Environment, EventContext, Machine, Names, Outc
 const FIVE: &str = "0AA60042 00000001 00000002 00000003 00000004 00000005";
 /// A trcgen entry with 3 bytes of data.
 const GENERIC: &str = "0AA00003 11223344 61626300";
-/// Two 64-bit words, sub-hook 1234.
+/// A 64-bit entry with two data words and the sub-hook 1234.
 const TWO: &str = "8000 0010 0AA0 1234 0000000000000001 FEDCBA9876543210";
-/// 64-bit generic: D1 and 3 bytes of data.
+/// A 64-bit trcgen entry with the word D1 and 3 bytes of data.
 const GENERIC_64: &str = "C000 000B 0AA0 1234 1122334455667788 6162630000000000";
 
 /// Each row: bits, description, entry, expected text.
@@ -449,8 +449,8 @@ fn a_timer_is_known_by_both_of_its_numbers() {
         machine.format(&program, &Entry::hook32(&bytes).unwrap(), &around).text()
     };
     assert_eq!(at("0AA20000 00000005", 1_000), "");
-    // Five calls of `ENDTIMER` follow. Only the last of them contains the name of the timer that
-    // was started.
+    // The next event calls `ENDTIMER` five times. Only the last call has the two numbers of
+    // `STARTTIMER` in the same order.
     assert_eq!(at("0AB20000 00000005", 9_000), "t[8 usec]");
     assert_eq!(at("0AB20000 00000005", 10_000), "t");
 }

@@ -161,7 +161,7 @@ fn file() -> impl Strategy<Value = String> {
     (stanza("0AA"), second).prop_map(|(first, second)| first + &second)
 }
 
-/// Returns the canonical form of a text, and true if the text has errors.
+/// Returns the canonical form of a text, and true if the text has no errors.
 fn canonical(text: &str) -> (String, bool) {
     let source = Source::new("random.fmt", text);
     let (file, findings) = parse(&source);
@@ -170,7 +170,8 @@ fn canonical(text: &str) -> (String, bool) {
     (layout(&file), valid)
 }
 
-/// Returns the text of two consecutive events of a kind.
+/// Returns the number of templates in a text, and the lines that the templates produce for the same
+/// entry at two times.
 fn outputs(text: &str, environment: Environment, bytes: &[u8]) -> Vec<String> {
     let program = Program::of(&[Source::new("random.fmt", text)]).program;
     let entry = Entry::hook(environment, bytes).unwrap();
@@ -210,7 +211,7 @@ fn same_again(text: &str, entries: &[Vec<u8>]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// An entry of hook 0AA in both environments, with any data.
+/// Generates a 32-bit or 64-bit entry of hook 0AA with arbitrary data.
 fn entry() -> impl Strategy<Value = Vec<u8>> {
     let head = prop_oneof![
         Just(vec![0x0A, 0xA6, 0, 0x42, 0, 0, 0, 1]),

@@ -113,7 +113,8 @@ fn deaths(old: &[u8]) -> Vec<bool> {
 #[test]
 fn an_update_that_dies_leaves_the_old_file_or_the_new_one_with_its_undo_file() {
     let new = deaths(OLD.as_bytes());
-    // Only the rename of the second file changes the template file.
+    // The process replaces the undo file first, and then the template file. The template file
+    // changes at its rename, which is the last step but one.
     let expected: Vec<_> = (1..=STEPS).map(|step| step >= STEPS - 1).collect();
     assert_eq!(new, expected);
 }

@@ -1,5 +1,5 @@
-//! Compares the numbers that a text buffer writes with the output of the standard library, for each
-//! length.
+//! Tests that a text buffer writes numbers exactly as the standard library does. The tests cover
+//! numbers of every length.
 
 use tracewell::text::{Reservation, TextBuffer};
 
@@ -50,7 +50,7 @@ fn fields_have_their_width_and_longer_numbers_are_not_cut() {
         for width in [0, 1, 2, 5, 9, 10, 12, 16] {
             assert_eq!(written(|out| out.right(number, width)), format!("{number:>width$}"));
             assert_eq!(written(|out| out.seconds(number, width)), format!("{seconds:>width$}"));
-            // At least one space follows in a left-aligned field.
+            // In a left-aligned field, at least one space follows the number.
             let left = |text: &str| format!("{text:<width$}", width = width.max(text.len() + 1));
             assert_eq!(written(|out| out.left(number, width)), left(&number.to_string()));
             assert_eq!(written(|out| out.seconds_left(number, width)), left(&seconds));

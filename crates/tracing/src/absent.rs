@@ -1,4 +1,5 @@
-//! The same interface for systems without streams. Constructors fail, and nothing is recorded.
+//! The public types of this crate for systems without streams. Constructors fail, and nothing is
+//! recorded.
 
 use std::convert::Infallible;
 use std::io;

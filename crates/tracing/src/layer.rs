@@ -151,8 +151,8 @@ impl StreamLayer {
         fields.visit(&mut words);
         let names = || before.map(|(name, _)| name);
         let id = self.types.of_site(&self.stream, metadata, words.shape(), names, fields);
-        // The id is 0 if the stream had no free id for the type. In this case the stream counts the
-        // event as lost.
+        // The id is 0 if the type could not be defined. In this case the stream counts the event as
+        // lost.
         self.store(id, level_family(*metadata.level()), &mut words, N, fields);
     }
 

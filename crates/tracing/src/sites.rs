@@ -58,7 +58,8 @@ impl Sites {
     }
 
     /// Returns the id of a key. For a new key, `define` returns the id, or `None` if the stream has
-    /// no free id. Without a free id, the result is 0, and the stream counts such events as lost.
+    /// no free id. Returns 0 for a new key if the stream has no free id or the table is full. The
+    /// stream counts events with the id 0 as lost.
     #[inline]
     pub(crate) fn find(&self, key: Key, define: impl FnOnce() -> Option<u16>) -> u16 {
         let mut slot = key.slot();

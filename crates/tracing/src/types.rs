@@ -38,8 +38,8 @@ impl Types {
     }
 
     /// Returns the id for events of a call site with this shape, and defines the type at the first
-    /// event. Returns 0 if the stream has no room for the type; the stream counts such events as
-    /// lost.
+    /// event. Returns 0 if the type cannot be defined or the table of known types is full. The
+    /// stream counts events with the id 0 as lost.
     #[inline]
     pub(crate) fn of_site<const N: usize>(
         &self,
@@ -70,8 +70,8 @@ impl Types {
     }
 }
 
-/// Returns the name of a call site. `tracing` names an unnamed event after its file, which is long;
-/// target and line are shorter and more specific.
+/// Returns the name of a call site. The default name that `tracing` gives an event contains the
+/// path of the file. The target and the line are shorter and more specific.
 fn name(metadata: &Metadata<'_>) -> String {
     let (target, name) = (metadata.target(), metadata.name());
     match metadata.line() {

@@ -1,4 +1,5 @@
-//! Records with `tracing` and with `log`, and tests level, target, spans and texts in the outputs.
+//! Records events with `tracing` and with `log`, and checks their levels, targets, spans and texts
+//! in the outputs.
 #![cfg(target_os = "linux")]
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The functions of the WebAssembly module, which the page's worker calls.
+//! The functions that the page's worker calls in the WebAssembly module.
 //!
 //! WebAssembly functions have only numbers as arguments, so bytes pass through the module's memory:
 //!
@@ -24,7 +24,7 @@ const TRACE: u32 = 0;
 #[derive(Default)]
 struct State {
     reader: Reader,
-    /// The trace, until the next request loads it into the reader.
+    /// The trace that the worker supplied. The next request loads it into the reader.
     trace: Option<Vec<u8>>,
     request: Vec<u8>,
     answer: Vec<u8>,

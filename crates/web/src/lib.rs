@@ -4,7 +4,7 @@
 //! | file | purpose |
 //! |---|---|
 //! | `reader` | the requests and their answers |
-//! | `abi` | the functions that the page's worker calls, only for WebAssembly |
+//! | `abi` | the functions that the page's worker calls; compiled only for WebAssembly |
 //!
 //! The worker is `crates/tracewell/page/worker.js`.
 

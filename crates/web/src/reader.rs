@@ -62,8 +62,9 @@ impl Reader {
         *self = Self { bytes, ..Self::default() };
     }
 
-    /// Answers a request. Only the request `open` uses `watch`: the reader calls it after each
-    /// batch of events that this request or a later request reads.
+    /// Answers a request. The request `open` stores `watch`; other requests ignore it. The reader
+    /// calls the stored function after each batch of events that it reads, for this request or a
+    /// later one.
     ///
     /// # Errors
     /// Returns a message for the user if the request is not valid or the trace cannot be read.

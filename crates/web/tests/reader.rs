@@ -27,7 +27,8 @@ fn open(name: &str, options: &[&str]) -> Value {
 fn the_payload_of_a_trace_is_in_the_form_of_zlib() {
     let mut reader = reader("examples/scheduling.trx");
     let payload = ask(&mut reader, &open("a.trx", &["rate=100MHz"])).unwrap();
-    // RFC 1950: deflate with a window of 32 KiB. The first two bytes are a multiple of 31.
+    // RFC 1950: deflate with a window of 32 KiB. The first two bytes, as a big-endian number, are a
+    // multiple of 31.
     assert_eq!(payload[0], 0x78);
     assert_eq!(u16::from_be_bytes([payload[0], payload[1]]) % 31, 0);
     let facts = ask(&mut reader, &json!({ "ask": "facts" })).unwrap();

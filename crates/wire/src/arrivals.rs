@@ -36,7 +36,8 @@ pub enum ArrivalKind {
     Opened,
     /// 4: the connection ended.
     Closed,
-    /// 5: the source started over: a followed file was truncated or replaced.
+    /// 5: the source started over, because the file that the collector follows was truncated or
+    /// replaced.
     Restarted,
 }
 

@@ -1,5 +1,5 @@
-//! The frame of a log block, common to two log formats: a header of three words, followed by a
-//! body.
+//! The frame of a log block: a header of three words, followed by a body. Two log formats use this
+//! frame.
 //!
 //! | word | content |
 //! |---|---|

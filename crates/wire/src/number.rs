@@ -2,7 +2,7 @@
 //! first. Bit 7 is set in all bytes but the last. The stored form of a signed number is
 //! `n << 1 ^ n >> 63` (zigzag), so small negative numbers are short, too.
 //!
-//! The dialects `target`, `systemview` and `shark` use these numbers, and so do exports.
+//! The dialects `target`, `systemview` and `shark` and some exports use these numbers.
 
 /// Maximum length of a number in bytes.
 pub const MAX_NUMBER: usize = 10;

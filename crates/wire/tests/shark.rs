@@ -103,7 +103,7 @@ fn a_repeated_number_with_different_bytes_shows_a_new_sender() {
     // follows.
     let expected = [true, false, false, false, true];
     assert_eq!([(2, 7), (1, 6), (3, 8), (1, 6), (1, 5)].map(|(n, b)| take(n, b)), expected);
-    // No packet has these numbers.
+    // Packet numbers start at 1, so packets with the number 0 are ignored.
     assert_eq!([(0, 1), (0, 2)].map(|(n, b)| take(n, b)), [false; 2]);
 }
 

@@ -1,6 +1,6 @@
-//! Firmware for a Cortex-M with three recorders: a state machine sends RKH frames over the serial
-//! line, the kernel fills a ThreadX ring in memory, which a debugger saves, and two tasks that
-//! control a machine use the recorder for small targets.
+//! Firmware for a Cortex-M with three recorders. A state machine sends RKH frames over the serial
+//! line. The kernel fills a ThreadX ring in memory, and a debugger saves the ring. Two tasks
+//! control a machine and use the recorder for small targets.
 //!
 //! `board` contains the code for the hardware. The state machine and the tasks are the same as in
 //! the examples `door` and `axis` of `tracewell-record`. A test compares the streams of this

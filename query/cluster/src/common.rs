@@ -56,7 +56,7 @@ pub(crate) fn announce(line: &str) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// Prints the warnings of Ballista on standard error from now on.
+/// Installs a logger that prints the errors and warnings of Ballista on standard error.
 pub(crate) fn print_warnings() {
     // This fails only if there is a logger already.
     if log::set_logger(&Warnings).is_ok() {

@@ -51,7 +51,8 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u64).range(16..))]
     memory: Option<u64>,
 
-    /// Keep results in a new folder in this folder; the default is the folder for temporary files
+    /// Create a folder for results in this folder; the default is the system's folder for temporary
+    /// files
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
@@ -131,7 +132,7 @@ fn host_and_port(address: &str) -> Result<(String, u16), Failure> {
 /// Returns the service that sends results to executors and clients. It uses a listener that is
 /// already bound.
 fn flight(listener: TcpListener) -> Arc<ArrowFlightServerProvider> {
-    // The function is called once, but its type allows more.
+    // Ballista calls this function once, but its type allows several calls.
     let listener = Mutex::new(Some(listener));
     Arc::new(move |folder, _, mut shutdown, config| {
         let listener = listener.lock().unwrap_or_else(PoisonError::into_inner).take();

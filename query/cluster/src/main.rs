@@ -2,16 +2,16 @@
 //! answers SQL questions over lakes of traces.
 //!
 //! The cluster is Ballista, which runs plans of the engine of `tracewell-query` on several
-//! machines. Every machine can read the tables of lakes from their storage, and has the SQL
-//! functions for traces. `docs/cluster.md` is the guide.
+//! machines. Every machine can read tables from the storage of a lake, and has the SQL functions
+//! for traces. `docs/cluster.md` is the guide.
 //!
 //! | file | content |
 //! |---|---|
 //! | `scheduler` | accepts queries and distributes their tasks |
 //! | `executor` | runs tasks |
 //! | `client` | sends the queries of `tracewell query --cluster` |
-//! | `codec` | tables of lakes in messages between machines |
-//! | `common` | settings, addresses and messages of all three |
+//! | `codec` | encodes tables of lakes for messages between machines |
+//! | `common` | settings, addresses and messages of the scheduler, the executors and the client |
 #![forbid(unsafe_code)]
 
 mod client;

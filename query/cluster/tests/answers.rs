@@ -1,6 +1,6 @@
-//! Tests that a cluster answers as one machine does: all predefined queries, all forms of the
-//! answer, and the functions for traces, over a lake in a folder and in object storage. Also tests
-//! that a cluster refuses queries that it cannot answer.
+//! Tests that a cluster gives the same answers as one machine. Covers all predefined queries, all
+//! forms of the answer, and the functions for traces, with a lake in a folder and a lake in object
+//! storage. Also tests that a cluster refuses queries that it cannot answer.
 
 #[allow(dead_code, unreachable_pub, reason = "each test uses some of it")]
 mod common;

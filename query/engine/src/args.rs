@@ -60,7 +60,8 @@ pub struct Args {
     #[arg(long, value_name = "PATTERN")]
     pub labels: Option<String>,
 
-    /// Set the form of the rows; the default is the form for the extension of -o, or else table
+    /// Set the form of the rows; the default is the form that the extension of -o selects,
+    /// otherwise table
     #[arg(long, value_enum, value_name = "FORM")]
     pub format: Option<Form>,
 

@@ -1,5 +1,6 @@
-//! The columns of a table over several traces: the columns of the table itself, of the trace, and
-//! of labels.
+//! The columns that a table over several traces always has: those of the table in a single trace,
+//! and the hash and the path of each row's trace. Also joins column types that differ between
+//! traces.
 
 use arrow::datatypes::{DataType, Field};
 use tracewell_tables::{Kind, Table};
@@ -10,7 +11,7 @@ pub(crate) const TRACE: &str = "trace";
 /// Name of the column with the path of a row's trace. All tables have this column.
 pub(crate) const PATH: &str = "path";
 
-/// Returns the columns of a table that do not depend on the traces.
+/// Returns those columns of a table that do not depend on the traces.
 pub(crate) fn fixed_fields(table: Table) -> Vec<Field> {
     let columns = table.columns().iter();
     let mut fields: Vec<Field> =
@@ -27,15 +28,15 @@ pub(crate) fn fixed_fields(table: Table) -> Vec<Field> {
 /// only on request, because the column needs much space.
 pub(crate) const TEXT: &str = "text";
 
-/// Returns the columns of a lake's table that do not depend on the traces.
+/// Returns those columns of a lake's table that do not depend on the traces.
 pub(crate) fn lake_fields(table: Table) -> Vec<Field> {
     let mut fields = fixed_fields(table);
     fields.retain(|field| table != Table::Events || field.name() != TEXT);
     fields
 }
 
-/// Returns a type that can hold the values of both types without loss. Whole numbers stay numbers,
-/// and different types become text.
+/// Returns a type that can hold the values of both types without loss. Two different types of whole
+/// numbers become decimal numbers. All other different types become text.
 pub(crate) fn joined(one: &DataType, other: &DataType) -> DataType {
     let decimal = Kind::Decimal.data_type();
     let is_whole = |data_type: &DataType| data_type.is_integer() || *data_type == decimal;

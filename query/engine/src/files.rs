@@ -33,8 +33,8 @@ const MAX_DEPTH: usize = 32;
 /// Returns the traces of several patterns, sorted within each pattern.
 ///
 /// A pattern is the path of a trace, the path of a folder, or a path with `*`, `**`, `?` or `[…]`.
-/// A folder stands for all files in it and in its folders, except those whose names begin with a
-/// dot. A folder with a file `metadata` is a trace in CTF.
+/// A folder stands for all files in it and in its folders. Entries whose names begin with a dot are
+/// ignored. A folder with a file `metadata` is a trace in CTF.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! Labels of traces, such as the firmware or the device: they are columns of all tables. A label
-//! comes from a folder named `key=value`, or from the user's pattern for the ends of paths.
+//! Labels of traces, such as the firmware or the device. Each label is a column of all tables. A
+//! label comes from a folder named `key=value`, or from the user's pattern for the ends of paths.
 
 use std::path::{Component, Path};
 

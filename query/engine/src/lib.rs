@@ -13,7 +13,7 @@
 //! | `provider`, `columns`, `pushdown`, `scan` | a table of several traces: columns, conditions, rows |
 //! | `lake` | traces as Parquet files in a folder or in object storage |
 //! | `ingest` | adds traces to a lake |
-//! | `sources`, `findings` | open traces, and what is wrong with them |
+//! | `sources`, `findings` | opens traces, and collects their failures, damage and warnings |
 //! | `output` | rows as text, Arrow and Parquet |
 //! | `remote` | the interface to a cluster that answers instead of this program |
 //! | `ready` | predefined queries, from the files in `queries/` |

@@ -1,5 +1,5 @@
-//! A table of several traces, for the engine: its columns, and the choice of traces and rows that a
-//! query needs. `scan` reads the rows.
+//! Provides tables of several traces to the engine. This module determines the columns of a table,
+//! and chooses the traces and rows that a query needs. `scan` reads the rows.
 
 use std::sync::Arc;
 
@@ -67,18 +67,18 @@ impl TraceTable {
         Ok(Self { table, files, schema: Arc::new(Schema::new(fields)), sources })
     }
 
-    /// Returns true if the column has one value for each trace.
+    /// Returns true if the column is a label or the path of the trace.
     fn is_of_trace(&self, column: &str) -> bool {
         column == PATH || self.files.iter().any(|file| file.label(column).is_some())
     }
 
-    /// Returns true if a filter contains only columns with one value for each trace.
+    /// Returns true if a filter depends only on labels and the path of the trace.
     fn chooses_traces(&self, filter: &Expr) -> bool {
         let columns = filter.column_refs();
         !columns.is_empty() && columns.iter().all(|column| self.is_of_trace(column.name()))
     }
 
-    /// Returns the traces that meet the filters of paths and labels.
+    /// Returns the traces whose paths and labels meet the filters.
     fn chosen_files(&self, state: &dyn Session, filters: &[Expr]) -> Result<Vec<Arc<TraceFile>>> {
         let mut files = self.files.clone();
         for filter in filters.iter().filter(|filter| self.chooses_traces(filter)) {
@@ -103,7 +103,7 @@ impl TraceTable {
             let met = met.as_boolean_opt().ok_or_else(|| {
                 DataFusionError::Internal(format!("expected a condition, found {filter}"))
             })?;
-            // A condition about an unknown value is not met.
+            // A trace does not meet a condition whose result is null.
             let mut met = met.iter().map(|met| met == Some(true));
             files.retain(|_| met.next() == Some(true));
         }

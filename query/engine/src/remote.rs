@@ -1,5 +1,5 @@
-//! The interface to a cluster that answers queries instead of this program, and the check that it
-//! can answer a query.
+//! The interface to a cluster that answers queries instead of this program. `check` refuses queries
+//! that a cluster cannot answer.
 //!
 //! The engine of a cluster depends on many crates, so it is in a separate program,
 //! `tracewell-cluster`. `tracewell-query --cluster` starts that program.

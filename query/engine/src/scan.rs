@@ -21,7 +21,7 @@ use crate::files::TraceFile;
 use crate::pushdown::Wanted;
 use crate::sources::Sources;
 
-/// Number of batches of each part that wait for the engine.
+/// Maximum number of batches per part that wait for the engine.
 const WAITING_BATCHES: usize = 2;
 
 /// The columns and rows of a table that a query needs.

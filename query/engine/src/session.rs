@@ -1,8 +1,8 @@
 //! A session: the engine with the tables and functions of traces.
 //!
-//! The engine asks for each table that a query names. The name of a table of traces stands for the
-//! rows of this table in all traces of the session. Any other name is the path of a trace, or of a
-//! Parquet file.
+//! The engine asks for each table that a query names. A table name such as `events` stands for the
+//! rows of this table from all traces of the session. Any other name is a pattern for traces, a
+//! lake, or the path of a Parquet file.
 
 use std::fmt;
 use std::sync::Arc;
@@ -184,9 +184,9 @@ impl Session {
 /// The tables of a session.
 #[derive(Debug)]
 enum Own {
-    /// Those of traces.
+    /// The tables of traces.
     Files(Vec<Arc<TraceFile>>),
-    /// Those of a lake.
+    /// The tables of a lake.
     Lake(Arc<LakeTables>),
 }
 
@@ -255,7 +255,7 @@ impl Traces {
 }
 
 impl Traces {
-    /// Returns a table of a lake that a query names.
+    /// Returns a table of the lake that has this path or address.
     fn of_lake(
         &self,
         table: Table,
@@ -267,8 +267,8 @@ impl Traces {
             let message = format!("{name}: a lake has its own labels and options");
             return Err(Failure::usage(message).into());
         }
-        // The engine calls this function on a thread of its runtime, and the function cannot be
-        // asynchronous, so block this thread.
+        // The engine calls this function on a thread of its runtime. The function cannot be
+        // asynchronous, so it blocks the thread.
         let open = || tokio::runtime::Handle::current().block_on(lake::open(name));
         tokio::task::block_in_place(open)?.table(table, self.words)
     }

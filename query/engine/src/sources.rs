@@ -29,14 +29,14 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// Fails if the trace's format does not have one of the options of `file`, or if an option does
-    /// not accept its value.
+    /// Fails if the format, an option or the value of an option in `file` is not valid, or if the
+    /// trace is a stream.
     pub(crate) fn open(&self, file: &Arc<TraceFile>) -> Result<Option<Source>, Failure> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, source)) = open.iter().find(|(known, _)| known == file) {
             return Ok(Some(source.clone()));
         }
-        // In the meantime, other threads open other traces.
+        // Other threads can open traces while this thread reads the trace.
         drop(open);
         self.keep(
             file,

@@ -45,7 +45,8 @@ fn a_faulty_version_is_found() {
         assert_eq!(row[..2], ["1.1", fleet::FAULTY], "{row:?}");
         assert_eq!(row[9], (DEVICES / 4).to_string(), "{row:?}");
     }
-    // The control thread waits longer for the mutex in most of the devices.
+    // In most devices with the faulty version, the control thread waits longer for the mutex than
+    // in any device with version 1.1.
     let is_wait = |row: &&Vec<String>| row[2..5] == ["mutex wait", "control", "max"];
     let wait = found.iter().find(is_wait).unwrap();
     let (ratio, above): (f64, u32) = (wait[8].parse().unwrap(), wait[10].parse().unwrap());

@@ -89,7 +89,8 @@ fn conditions_of_ticks_times_and_ids_find_the_events_of_the_reference() {
             count(&|f| (f[6] == "0x60" || f[6] == "0x20") && ticks(f) > 500),
         ),
         ("id = 0x60 AND id = 0x20", 0),
-        // The reference counts nanoseconds from the start of the trace, the table from event 0.
+        // The reference counts nanoseconds from the start of the trace. The table counts them from
+        // event 0.
         ("time_ns >= 100000249", count(&|f| f[4].parse::<i64>().unwrap() >= 100_000_000)),
     ];
     for (condition, expected) in cases {

@@ -37,10 +37,10 @@ fn tracewell(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Open a trace: a file, or the folder of a CTF trace.
 ///
 /// `format` is the name of the trace's format; without it, the format is recognised. `labels` are
-/// names and values for the column `labels` of `traces`. `progress` is True for a progress bar of
-/// tqdm, or a function that is called with the number of bytes read so far and the total number of
-/// bytes; later readings of the trace report their progress, too. All other keywords are options of
-/// the format, such as rate="100MHz"; `tracewell formats` lists them.
+/// names and values for the column `labels` of `traces`. If `progress` is True, tqdm shows a
+/// progress bar. If `progress` is a function, it is called with the number of bytes read so far and
+/// the total number of bytes. Later readings of the trace report their progress, too. All other
+/// keywords are options of the format, such as rate="100MHz"; `tracewell formats` lists them.
 ///
 /// Raises OSError if the trace cannot be opened, and tracewell.Error if it is not a trace or an
 /// option is wrong. Damage is not an error: see Trace.diagnostics.

@@ -1,5 +1,5 @@
-//! Passes the progress of readings on to a function in Python or to a progress bar, and notices
-//! Ctrl-C.
+//! Reports the progress of each reading to a Python function or to a progress bar, and ends the
+//! reading after Ctrl-C.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -41,7 +41,8 @@ struct State {
 }
 
 impl Reporter {
-    /// Creates a reporter for the keyword `progress`: a function, true for a bar, or none.
+    /// Creates a reporter for the keyword `progress`. A function receives the reports itself. Any
+    /// other true value selects a progress bar.
     ///
     /// # Errors
     /// Returns an exception if a bar is wanted but tqdm is not installed.
@@ -112,7 +113,8 @@ impl Receiver {
             Self::Function(function) => function.call1(py, (bytes, total)).map(|_| ()),
             Self::Bar { class, name, bar } => {
                 // Another thread may read the same trace and report its progress at the same time.
-                // A thread that has the interpreter's lock must not wait for this lock.
+                // This thread has the interpreter's lock, so it must not wait for the lock of the
+                // bar.
                 let Ok(mut shown) = bar.try_lock() else { return Ok(()) };
                 let bar = match shown.take() {
                     Some(bar) => bar.into_bound(py),

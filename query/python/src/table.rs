@@ -15,13 +15,14 @@ use tracewell_tables::{Progress, Request, Source, Table};
 use crate::error::exception;
 use crate::progress::{INTERVAL, Reporter};
 
-/// Number of batches that wait for the receiver.
+/// Maximum number of batches that wait for the receiver.
 const WAITING_BATCHES: usize = 2;
 
 /// A table of a trace.
 ///
 /// Libraries read its rows through the Arrow PyCapsule interface, for example with
-/// pyarrow.table(table), polars.DataFrame(table), or the name of the variable in SQL for DuckDB.
+/// pyarrow.table(table) or polars.DataFrame(table). In SQL for DuckDB, use the name of the
+/// variable.
 #[pyclass(name = "Table", module = "tracewell", frozen)]
 pub(crate) struct PyTable {
     source: Source,

@@ -69,7 +69,7 @@ fn exception_of(reporter: &Reporter, error: &tracewell_tables::Error) -> PyErr {
 
 #[pymethods]
 impl PyTrace {
-    /// Facts of the trace, as the dictionary that `tracewell info --json` prints for a trace.
+    /// A dictionary of the facts that `tracewell info --json` prints about a trace.
     #[getter]
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let document = py.detach(|| {
@@ -90,10 +90,9 @@ impl PyTrace {
         found.map(ToString::to_string).collect()
     }
 
-    /// The figures of the scheduler, as the dictionary that `tracewell analyze --json` prints for
-    /// a trace.
+    /// A dictionary of the scheduling figures that `tracewell analyze --json` prints for a trace.
     ///
-    /// `jobs` and `waits` add a list of all jobs and waits.
+    /// `jobs` adds a list of all jobs, and `waits` adds a list of all waits.
     #[pyo3(signature = (*, jobs=false, waits=false))]
     fn analyze<'py>(
         &self,
@@ -121,8 +120,9 @@ impl PyTrace {
 
     /// One row per event, with a column `arg_NAME` for each argument.
     ///
-    /// Returns only the columns in `columns`, and only the events with ticks in the range `ticks`,
-    /// including both ends, and with an id in `ids`. `limit` is the maximum number of rows.
+    /// Returns only the columns in `columns`. Returns an event only if its id is in `ids`, and if
+    /// its ticks are in the range `ticks`, which includes both ends. `limit` is the maximum number
+    /// of rows.
     #[pyo3(signature = (columns=None, *, ticks=None, ids=None, limit=None))]
     fn events(
         &self,

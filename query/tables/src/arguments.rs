@@ -35,7 +35,8 @@ pub(crate) struct ArgumentColumns {
 }
 
 impl ArgumentColumns {
-    /// Returns the columns for the events that occurred in a trace, in the order of their ids.
+    /// Returns the argument columns of all events that occurred in a trace. The columns are in the
+    /// order of the event ids.
     pub(crate) fn of(trace: &Trace, ids: &EventIds) -> Self {
         let mut columns = Self::default();
         ids.iter().for_each(|id| columns.add(trace.schema.event(id)));

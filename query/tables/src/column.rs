@@ -22,7 +22,7 @@ pub enum Kind {
     /// A signed number of up to 20 decimal digits, for arguments that are signed only in some
     /// events.
     Decimal,
-    /// A number with a fraction, of 64 bits.
+    /// A floating-point number of 64 bits.
     F64,
     /// True or false.
     Bool,

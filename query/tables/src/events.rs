@@ -36,7 +36,8 @@ pub(crate) struct RowMaker<'a> {
     rows: Vec<usize>,
 }
 
-/// The words of events, and their indices in the dictionaries of the columns.
+/// The dictionary indices of event names, meanings and context names, and the state that makes the
+/// column `text`.
 #[derive(Debug, Default)]
 pub(crate) struct EventWords {
     names: PerEvent<i32>,
@@ -180,7 +181,7 @@ impl<'a> RowMaker<'a> {
     }
 }
 
-/// Returns the word for a meaning in schema files.
+/// Returns the word that schema files use for a meaning.
 fn word(meaning: Meaning) -> String {
     let word = serde_json::to_value(meaning).ok();
     word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
@@ -222,7 +223,7 @@ fn append_column(
             rows.iter().for_each(|row| to.append_option(key(row)));
         }
         ("context_name", Values::Word(to)) => {
-            // All names are known, so the indices of contexts never change.
+            // The names of all contexts are already final, so their indices never change.
             let known = known.into_iter().flat_map(|known| known.trace.contexts.iter());
             let new = known.skip(words.contexts.len());
             words.contexts.extend(new.map(|(_, context)| to.index(&context.name)));

@@ -1,4 +1,5 @@
-//! The table `figures`: the figures that rules can limit, and the durations of programs' spans.
+//! The table `figures`: the figures that rules can limit, and the durations of the spans that
+//! programs record.
 
 use tracewell::analysis::spans::Spans;
 use tracewell::analysis::{Distribution, Measure, Quantile};

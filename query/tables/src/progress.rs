@@ -13,8 +13,8 @@ use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Slices, Stop, Trace};
 pub struct Progress {
     /// Number of bytes that were read. It never decreases.
     pub bytes: u64,
-    /// Number of bytes that the whole reading reads; `None` if a compressed trace is read for the
-    /// first time. A trace whose names follow its events is read twice, so its bytes count twice.
+    /// Total number of bytes of the reading; `None` in the first reading of a compressed trace. A
+    /// trace whose names follow its events is read twice, so its bytes count twice.
     pub total: Option<u64>,
 }
 
@@ -27,8 +27,9 @@ impl Watch {
         Self(Arc::new(watch))
     }
 
-    /// Reports the progress of the next reading of an input, which has `total` bytes. Returns the
-    /// state of this reading, which also records whether the reading must end.
+    /// Reports the progress of the next reading of an input. `total` is the number of bytes of the
+    /// reading, if it is known. Returns the state of this reading, which also records whether the
+    /// reading must end.
     pub(crate) fn watch(&self, input: &mut Input, total: Option<u64>) -> Arc<Watched> {
         let watched = Arc::new(Watched::default());
         let (watch, state) = (self.clone(), Arc::clone(&watched));
@@ -66,7 +67,7 @@ pub(crate) struct Watched {
     parts: Mutex<Parts>,
     /// True if the reading shall end.
     is_ended: AtomicBool,
-    /// True if the last report contained all bytes.
+    /// True if the last report counted all bytes.
     is_complete: AtomicBool,
 }
 

@@ -103,7 +103,7 @@ impl RowMaker<'_> {
         let first = batch.saturating_mul(BATCH_SLICES);
         let of_batch: Range<usize> = first..(first + BATCH_SLICES).min(slices.count());
         for slice in of_batch {
-            // Ticks never decrease in slices.
+            // The ticks of events in slices never decrease.
             let [from, until] = [slice, slice + 1].map(|slice| slices.before(trace, slice).ticks);
             if self.request.can_take_ticks(from..=until) {
                 let batch = slices.batch(trace, slice, columns);

@@ -59,7 +59,8 @@ pub(crate) struct Known {
     /// Number of bytes of the events; `None` if no function received the progress of the first
     /// reading.
     bytes: Option<u64>,
-    /// How many times the bytes are read if all names must be known before the first event.
+    /// Number of times that a reading reads the bytes if all names must be known before the first
+    /// event.
     passes: u64,
 }
 
@@ -349,8 +350,8 @@ impl Source {
     }
 }
 
-/// Reads an input. If a function receives the progress, returns also the number of bytes. The input
-/// has `total` bytes.
+/// Reads an input and returns its trace. If a function receives the progress, also returns the
+/// number of bytes that were read. `total` is the number of bytes to read, if it is known.
 fn read(
     input: &mut Input,
     sink: &mut dyn Sink,

@@ -32,7 +32,7 @@ pub(crate) fn name_of(trace: &Trace, context: ContextId) -> Option<&str> {
     trace.contexts.get(context).map(|context| context.name.as_str())
 }
 
-/// Returns the name that the resource with this key had at a time, or else the key.
+/// Returns the name of a resource at the time `ticks`, or its key if the name is unknown.
 fn resource(trace: &Trace, key: u64, kind: Option<u32>, ticks: u64) -> String {
     let name = resource_name(trace, key, kind, ticks);
     name.map_or_else(|| format!("{key:#x}"), |name| name.into_owned())

@@ -76,8 +76,8 @@ impl Values {
         })
     }
 
-    /// Returns empty values for the same column, for another thread. Words have the same indices in
-    /// both.
+    /// Returns empty values for the same column, for another thread. The new values share the
+    /// dictionary of words.
     ///
     /// # Errors
     /// Returns the errors of [`Values::new`].
@@ -197,7 +197,7 @@ impl Words {
         self.dictionary().index(word)
     }
 
-    /// Appends a row with the word of this index.
+    /// Appends the word with this index, or a null.
     #[inline]
     pub(crate) fn push_index(&mut self, index: Option<i32>) {
         self.keys.append_option(index);

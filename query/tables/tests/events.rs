@@ -173,7 +173,7 @@ fn a_request_without_columns_counts_rows() {
 
 #[test]
 fn threads_do_not_change_the_rows() {
-    // Large enough for several batches of slices after the first batch.
+    // Enough events for several batches of slices after the first batch.
     const EVENTS: u64 = 30_000;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.trx");

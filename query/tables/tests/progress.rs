@@ -15,7 +15,8 @@ use tracewell_tables::{Error, Progress, Request, Source, Table};
 struct Reports(Arc<Mutex<Vec<Progress>>>);
 
 impl Reports {
-    /// Returns the reports since the last call, and checks that they grow up to the total.
+    /// Returns the reports since the last call. Checks that their numbers of bytes never decrease,
+    /// and that only the last report is complete.
     fn take(&self, name: &str) -> Vec<Progress> {
         let reports = std::mem::take(&mut *self.0.lock().unwrap());
         assert!(reports.is_sorted_by_key(|report| report.bytes), "{name}: {reports:?}");

@@ -1,6 +1,6 @@
-//! Compares decoding of CTF traces with two loops for their layout, and with Babeltrace 2 if it is
-//! installed. One loop does the work of a decoder: it merges the streams by time and stores the
-//! events with their arguments. The other loop only reads.
+//! Compares the CTF decoder with two loops that support only the layout of the generated trace, and
+//! with Babeltrace 2 if it is installed. One loop does the work of a decoder: it merges the streams
+//! by time and stores the events with their arguments. The other loop only reads.
 
 use std::hint::black_box;
 use std::path::Path;

@@ -7,8 +7,7 @@ use tracewell_bench::{collect, median, rkh};
 
 use super::plan::{Plan, Result, program};
 
-/// Prints the processor time that `collect` needs for a live source in three cases: it saves the
-/// bytes, it also decodes them, and it also prints all events.
+/// Prints the processor time that `collect` needs for a live source, with four sets of options.
 pub(crate) fn collect_live(plan: &Plan, folder: &Path) -> Result<()> {
     let (program, file) = (program()?, folder.join("live.rkh"));
     let (stream, _) = rkh::stream(4 << 20);

@@ -114,7 +114,7 @@ pub(crate) fn timed(command: &mut Command) -> Result<f64> {
     Ok(start.elapsed().as_nanos() as f64)
 }
 
-/// Returns the path of the program `tracewell` in the folder of this one.
+/// Returns the path of the program `tracewell`, which must be in the same folder as this program.
 pub(crate) fn program() -> Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("tracewell");
     if program.exists() {

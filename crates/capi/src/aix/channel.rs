@@ -71,8 +71,8 @@ pub struct tw_aix_chunk {
     pub bytes: *const c_void,
     /// Number of bytes to write.
     pub length: usize,
-    /// 1 if the log has reached its maximum size. Then truncate the log to its header before you
-    /// write the bytes.
+    /// 1 if the log has reached its maximum size. In this case, truncate the log to its header
+    /// before you write the bytes.
     pub starts_over: c_int,
 }
 

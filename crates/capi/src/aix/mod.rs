@@ -203,8 +203,8 @@ pub extern "C" fn tw_trchook64(
 /// Records a generic event: one data word and up to 4096 bytes (`trcgen`). The hook word has 32
 /// bits.
 ///
-/// Ownership: the bytes are copied. Errors and safety are as for `tw_trchook`; TW_INVALID if
-/// `length` is more than 4096.
+/// Ownership: the bytes are copied. Errors and safety are as for `tw_trchook`. In addition, the
+/// call fails with TW_INVALID if `length` is more than 4096.
 ///
 /// # Safety
 /// * `data` must point to `length` bytes.

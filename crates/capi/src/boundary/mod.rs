@@ -152,8 +152,8 @@ impl<T> Placed<T> {
         if mark != MARK {
             return Err(Code(TW_NOT_INITIALISED));
         }
-        // SAFETY: the mark shows that `put` created the value (guaranteed by the caller); the
-        // reference borrows the storage.
+        // SAFETY: the mark shows that the storage does not hold zeros, so it holds the result of
+        // `put` (guaranteed by the caller). The reference borrows the storage.
         Ok(unsafe { (*placed).room.assume_init_mut() })
     }
 

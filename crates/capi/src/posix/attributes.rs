@@ -342,8 +342,7 @@ pub extern "C" fn posix_trace_attr_getmaxsystemeventsize(
     get(attr, size, |_| Attributes::max_system_event_size())
 }
 
-/// Stores the maximum size of a user event's record in `size`. The event has `data_len` bytes of
-/// data.
+/// Stores in `size` the maximum size of the record of a user event with `data_len` bytes of data.
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_trace_attr_getmaxusereventsize(
     attr: Object<'_>,

@@ -34,7 +34,7 @@ impl Handle {
     }
 }
 
-/// Number of bits that the index takes in an identifier.
+/// Number of index bits in an identifier.
 const PLACE_BITS: u32 = 16;
 const GENERATIONS: u32 = 1 << (31 - PLACE_BITS);
 
@@ -129,7 +129,7 @@ pub(super) fn remove<T>(
     Ok(found)
 }
 
-/// Registers the shutdown of all streams at the end of the program.
+/// Registers a function that shuts down all streams when the program exits.
 fn at_exit() {
     crate::boundary::at_exit(shut_all_down);
 }

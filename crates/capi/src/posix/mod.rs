@@ -8,9 +8,9 @@
 //! |---|---|
 //! | `attributes` | `posix_trace_attr_*` |
 //! | `sets` | `posix_trace_eventset_*` |
-//! | `streams` | create to shutdown, status, filter |
+//! | `streams` | creation, control, status and shutdown of streams |
 //! | `types` | `posix_trace_event`, event types |
-//! | `reading` | the three readers, logs |
+//! | `reading` | functions that read events, and functions for logs |
 //! | `handles` | identifiers of streams |
 
 pub mod attributes;

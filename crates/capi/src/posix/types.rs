@@ -34,7 +34,7 @@ pub unsafe extern "C" fn posix_trace_event(
     core::arch::naked_asm!("endbr64", "mov rcx, [rsp]", "jmp {}", sym event_at)
 }
 
-/// Does the same as the function for x86-64. On this machine, the return address is in a register.
+/// Does the same as the function for x86-64. On AArch64, the return address is in a register.
 ///
 /// # Safety
 /// * `data_ptr` must be null or point to `data_len` bytes.
@@ -49,7 +49,8 @@ pub unsafe extern "C" fn posix_trace_event(
     core::arch::naked_asm!("hint #34", "mov x3, x30", "b {}", sym event_at)
 }
 
-/// Records an event without its address, which is unknown on this machine.
+/// Records an event with address 0. Only the functions for x86-64 and AArch64 obtain the return
+/// address.
 ///
 /// # Safety
 /// * `data_ptr` must be null or point to `data_len` bytes.

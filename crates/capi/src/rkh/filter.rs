@@ -31,8 +31,8 @@ fn done(done: Option<bool>) -> Result<(), Code> {
     done.filter(|done| *done).map(|_| ()).ok_or(Code(TW_INVALID))
 }
 
-/// Switches the filter of a group, but not the filters of its events; TW_RKH_ALL selects all groups
-/// (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`).
+/// Switches the filter of a group (`RKH_FILTER_ON_GROUP`, `RKH_FILTER_OFF_GROUP`), but not the
+/// filters of its events. TW_RKH_ALL selects all groups.
 ///
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for an unknown group. Safe in
 /// an interrupt if no other call can be in progress.
@@ -69,9 +69,9 @@ pub extern "C" fn tw_rkh_filter_group_all_events(
     })
 }
 
-/// Switches the filter of an event. Switching this filter off also switches off the filter of the
-/// event's group. TW_RKH_ALL selects all groups and events (`RKH_FILTER_ON_EVENT`,
-/// `RKH_FILTER_OFF_EVENT`).
+/// Switches the filter of an event (`RKH_FILTER_ON_EVENT`, `RKH_FILTER_OFF_EVENT`). Switching this
+/// filter off also switches off the filter of the event's group. TW_RKH_ALL selects all groups and
+/// events.
 ///
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for an unknown event. Safe in
 /// an interrupt if no other call can be in progress.
@@ -91,8 +91,8 @@ pub extern "C" fn tw_rkh_filter_event(
     })
 }
 
-/// Switches the filter of the active object whose priority is given (0 to 63); TW_RKH_ALL selects
-/// all (`RKH_FILTER_ON_SMA`, `RKH_FILTER_OFF_SMA`).
+/// Switches the filter of the active object with the given priority, 0 to 63 (`RKH_FILTER_ON_SMA`,
+/// `RKH_FILTER_OFF_SMA`). TW_RKH_ALL selects all active objects.
 ///
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for a priority above 63. Safe
 /// in an interrupt if no other call can be in progress.
@@ -112,8 +112,8 @@ pub extern "C" fn tw_rkh_filter_object(
     })
 }
 
-/// Switches the filter of a signal; TW_RKH_ALL selects all (`RKH_FILTER_ON_SIGNAL`,
-/// `RKH_FILTER_OFF_SIGNAL`).
+/// Switches the filter of a signal (`RKH_FILTER_ON_SIGNAL`, `RKH_FILTER_OFF_SIGNAL`). TW_RKH_ALL
+/// selects all signals.
 ///
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for a signal outside the table
 /// passed to `tw_rkh_init`. Safe in an interrupt if no other call can be in progress.

@@ -122,7 +122,7 @@ fn begin(trace: &mut Recorder, code: u8, priority: i32, signal: i64) -> Result<O
     }
 }
 
-/// Writes the next argument, a number or an address. High bits that do not fit are dropped. Pass
+/// Writes a number or an address as the next argument. High bits that do not fit are dropped. Pass
 /// all arguments: the call ignores an argument that the settings omit.
 ///
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_NOTHING if no record is open.
@@ -133,7 +133,7 @@ pub extern "C" fn tw_rkh_arg(trace: Option<&mut tw_rkh>, value: u32) -> c_int {
     guard(|| add(trace, |record| record.arg(value)))
 }
 
-/// Writes the next argument, a string.
+/// Writes a string as the next argument.
 ///
 /// Ownership: the string is copied; null is an empty string. Errors: as `tw_rkh_arg`. Safe in an
 /// interrupt if no other call can be in progress.
@@ -249,7 +249,7 @@ pub extern "C" fn tw_rkh_item(
     })
 }
 
-/// Writes the next item of a user event, a string.
+/// Writes a string as the next item of a user event.
 ///
 /// Ownership: the string is copied; null is an empty string. Errors: as `tw_rkh_arg`. Safe in an
 /// interrupt if no other call can be in progress.
@@ -265,7 +265,7 @@ pub unsafe extern "C" fn tw_rkh_item_text(
     guard(|| add(trace, |record| record.item(Item::Text(unsafe { text(value) }))))
 }
 
-/// Writes the next item of a user event, memory of at most 255 bytes.
+/// Writes memory of at most 255 bytes as the next item of a user event.
 ///
 /// Ownership: the bytes are copied. Errors: as `tw_rkh_arg`. Safe in an interrupt if no other call
 /// can be in progress.
@@ -288,7 +288,7 @@ pub unsafe extern "C" fn tw_rkh_item_memory(
 /// Records a name for an address or a number (`RKH_TR_FWK_...`). `kind` is one of TW_RKH_OBJECT to
 /// TW_RKH_USER_EVENT. Filters do not apply. Send the bytes before the buffer fills up.
 ///
-/// `owner` is the active object to which a state belongs; it has no effect on other kinds.
+/// `owner` is the active object of a state or pseudostate, and has no effect for all other kinds.
 /// Ownership: the name is copied. Errors: TW_NULL, TW_NOT_INITIALISED, TW_MISSED; TW_INVALID if the
 /// dialect has no record for this kind. Safe in an interrupt if no other call can be in progress.
 ///

@@ -81,7 +81,8 @@ fn with(
 /// Initialises a tracer. It is off, has no chunks, and hides no families.
 ///
 /// `clock` is copied, and the memory of its context must outlive the trace. Ticks are unwrapped to
-/// 64 bits, so a clock with fewer bits must be read at least once per period.
+/// 64 bits. If the clock has fewer bits and no event is logged for longer than one period of the
+/// clock, later timestamps are too small.
 ///
 /// Ownership: the caller keeps `trace`, which need not be freed. Errors: TW_NULL. Safe in a signal
 /// handler or interrupt.
@@ -163,8 +164,8 @@ pub extern "C" fn tw_shark_next_chunk(trace: Option<&mut tw_shark>) -> c_int {
     with(trace, |trace| of_shark_outcome(trace.next_chunk()))
 }
 
-/// Hides a family (`status` other than 0) or shows it again (`FTrace_set_filter`), and logs the
-/// change if tracing is on. Only the low four bits of `family` are used.
+/// Hides a family, or shows it again if `status` is 0 (`FTrace_set_filter`). If tracing is on, the
+/// call logs the change. Only the low four bits of `family` are used.
 ///
 /// Ownership: none. Errors: TW_NULL, TW_NOT_INITIALISED; TW_INVALID for family 15, which holds
 /// commands; TW_MISSED if the filter is set but there was no space for the record. Safe in an

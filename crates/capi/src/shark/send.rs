@@ -84,9 +84,10 @@ pub unsafe extern "C" fn tw_shark_disk_writer(
     hand_over_carrier(sender, || Ok(Carrier::Disk(DiskWriter::new(unsafe { path(file)? })?)))
 }
 
-/// Creates a sender of UDP datagrams (`FTrace_OSD_init_udp`) from one address to another, both as
-/// `HOST:PORT`. The kernel uses port 20000 at both ends. `pause_us` is the pause after each
-/// datagram in microseconds; the kernel pauses for 5000.
+/// Creates a sender that sends UDP datagrams from address `local` to address `target`
+/// (`FTrace_OSD_init_udp`). Both addresses have the form `HOST:PORT`. The kernel uses port 20000 at
+/// both ends. `pause_us` is the pause after each datagram in microseconds; the kernel pauses for
+/// 5000.
 ///
 /// Datagrams are not acknowledged: success means only that the system accepted them.
 ///

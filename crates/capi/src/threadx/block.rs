@@ -86,7 +86,7 @@ pub(super) type Objects<'o> = core::iter::Map<
     fn(&'o tw_threadx_object) -> Object<'o>,
 >;
 
-/// A trace for any target: the functions of [`Trace`] with C's error codes.
+/// The functions of [`Trace`] for all kinds of targets, with C's error codes.
 pub(super) trait Recorder {
     fn enable(
         &mut self,

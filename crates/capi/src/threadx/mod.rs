@@ -62,10 +62,11 @@ pub struct tw_threadx_object {
     pub pointer: u64,
     /// Null-terminated name in any encoding; null for none. It is copied.
     pub name: *const c_char,
-    /// First parameter, depending on the kind: stack start, initial ticks, size, count.
+    /// First parameter: a thread's stack start, a timer's initial ticks, a semaphore's initial
+    /// count, the size of a queue or pool in bytes, or 1 for a mutex with priority inheritance.
     pub parameter1: u64,
-    /// Second parameter, depending on the kind: stack size, reschedule ticks, words per message,
-    /// block size.
+    /// Second parameter: a thread's stack size in bytes, a timer's reschedule ticks, a queue's
+    /// words per message, or the size of a pool's blocks in bytes.
     pub parameter2: u64,
     /// Priority, for a thread.
     pub priority: u16,

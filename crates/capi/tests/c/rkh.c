@@ -1,5 +1,6 @@
-/* Checks every result of the RKH functions and macros. Exits with the line number of a failed check. Writes
- * the stream of a small buffer of whole records to the file in the first argument. */
+/* Checks every result of the RKH functions and macros, and prints the line number of a failed check. Then records
+ * into a small buffer that drops each record that does not fit, and writes the stream to the file in the first
+ * argument. */
 #include <stdio.h>
 #include <string.h>
 

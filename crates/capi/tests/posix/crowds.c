@@ -1,4 +1,4 @@
-/* Streams with more threads than packets, and a single thread with a reader. */
+/* Streams with more threads than packets, and a stream that is read while one thread records. */
 #include "streams.h"
 
 #include <sched.h>
@@ -32,8 +32,7 @@ static void *record_and_rest(void *who)
     return NULL;
 }
 
-/* Reads all user events and returns their number. Checks that the events of each thread are in order and
- * without gaps. */
+/* Checks that the last record is the next event of its thread. Returns the number of the thread's events so far. */
 static int read_in_order(uint32_t *next_of, uint32_t threads)
 {
     struct number data;
@@ -43,6 +42,8 @@ static int read_in_order(uint32_t *next_of, uint32_t threads)
     return (int)++next_of[data.who];
 }
 
+/* Reads all user events and returns their number. Checks that the events of each thread are in order and
+ * without gaps. */
 static unsigned long read_crowd(trace_id_t stream, uint32_t *next_of)
 {
     unsigned long count = 0;

@@ -183,7 +183,7 @@ TEST(FLS_10)
     IS(seen.of[POSIX_TRACE_FLUSH_START] + seen.of[POSIX_TRACE_FLUSH_STOP], 0);
 }
 
-/* A log, and the flags of all its flushes. */
+/* A log, its content, and the last status of its stream, to which the log overruns of all flushes were added. */
 struct written {
     int log;
     struct posix_trace_status_info status;
@@ -313,7 +313,7 @@ TEST(LOG_11)
     }
 }
 
-/* Reads the log of a writer that was killed during a flush: new bytes up to `cut`, old bytes after it. */
+/* Reads a log whose writer was killed during a flush. The first `cut` bytes are new, and the later bytes are old. */
 static struct seen read_torn(const unsigned char *old, size_t old_length, const unsigned char *new, size_t cut)
 {
     int torn = log_file();

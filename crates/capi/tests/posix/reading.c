@@ -463,7 +463,7 @@ TEST(GET_27)
     IS(wait.result, EINVAL);
 }
 
-/* The processor time in nanoseconds that a thread uses within some milliseconds. */
+/* Waits for some milliseconds. Returns the processor time that the thread used in the meantime, in nanoseconds. */
 static int64_t spent_within(pthread_t thread, long milliseconds)
 {
     clockid_t clock;

@@ -1,4 +1,4 @@
-/* Tests of the harness itself, which fail on purpose and run only when named. */
+/* Tests of the harness itself. Most of them fail on purpose. They run only if an argument names them. */
 #include "harness.h"
 
 #include <signal.h>

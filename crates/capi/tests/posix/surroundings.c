@@ -1,5 +1,5 @@
 /* The environment of a call: signal handlers that leave by a jump, a kernel that rejects system calls, no free file
- * descriptors, and address space. */
+ * descriptors, and the growth of the address space. */
 #include "streams.h"
 
 #include <linux/filter.h>
@@ -166,7 +166,7 @@ static long address_space(void)
     return size;
 }
 
-/* Each mapping is larger than the stream. */
+/* If a stream stayed mapped after its shutdown, the address space would grow by more than the stream's size. */
 TEST(OWN_56)
 {
     enum { STREAM = 4 << 20, CONTROLLERS = 20 };

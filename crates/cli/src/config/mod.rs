@@ -43,7 +43,8 @@ pub(crate) struct Project {
 pub(crate) struct Configs(HashMap<PathBuf, Found>);
 
 /// The configuration of a folder, or `None` if the folder has none. If the configuration is
-/// invalid, the error is the outcome of the command; its message is reported only once.
+/// invalid, the command prints the error for the first trace in the folder, and keeps only the
+/// outcome for later traces.
 type Found = Result<Option<Rc<Config>>, Outcome>;
 
 impl Configs {
@@ -79,7 +80,7 @@ impl Configs {
 }
 
 impl Section {
-    /// Adds settings that override these.
+    /// Adds the settings in `over`, which override the settings in this section.
     fn add(&mut self, over: Self) {
         self.format = over.format.or(self.format.take());
         self.rules = over.rules.or(self.rules.take());
@@ -112,9 +113,9 @@ impl Project {
         files.chain([self.path.as_path()])
     }
 
-    /// Adds each setting of the input that the command line does not contain. Reads the files that
-    /// contain names, the schema files and the symbols. Returns a description of each added
-    /// setting.
+    /// Adds the settings for the input. Settings from the command line have priority. Reads the
+    /// files that contain names, the schema files and the symbols. Returns a description of each
+    /// added setting.
     pub(crate) fn add_to(&self, settings: &mut Settings) -> Result<Vec<String>, Failure> {
         let mut added = Vec::new();
         if settings.format.is_none()

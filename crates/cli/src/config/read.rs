@@ -208,7 +208,7 @@ impl Reader<'_> {
         text.map(str::to_owned)
     }
 
-    /// Returns the path of a template file, or the name of a shipped one.
+    /// Returns the path of a template file, or the name of a shipped template.
     fn template(&mut self, value: &Spanned<DeValue<'_>>) -> Option<PathBuf> {
         let name = value.get_ref().as_str().map(PathBuf::from);
         match name.filter(|name| shipped::is_name(name)) {

@@ -61,8 +61,8 @@ fn is_foreground() -> bool {
 /// The recent rate of a count.
 #[derive(Debug)]
 pub(crate) struct Rate {
-    /// Samples of the count, each with its time since the start. The first sample can have any age.
-    /// All others are less than [`WINDOW`] older than the last.
+    /// Samples of the count, each with its time since the start. Only the first sample can be older
+    /// than the last one by [`WINDOW`] or more.
     samples: VecDeque<(Duration, u64)>,
 }
 

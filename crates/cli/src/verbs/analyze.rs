@@ -69,7 +69,7 @@ pub(crate) struct Analyze {
     #[arg(long)]
     jobs: bool,
 
-    /// List each wait for a mutex or semaphore, and the parts of its time
+    /// List each wait for a mutex or semaphore, and the parts of the waiting time
     #[arg(long)]
     waits: bool,
 

@@ -1,5 +1,5 @@
-//! Starts the programs of the query engine, for the verbs that are named after them. With the
-//! engine, this program would be many times larger.
+//! Starts `tracewell-query` for the verb `query`, and `tracewell-ingest` for the verb `ingest`.
+//! They are separate programs, because the query engine would make `tracewell` many times larger.
 
 use std::ffi::OsString;
 use std::io;

@@ -147,7 +147,7 @@ pub(super) fn follow<'a>(
 /// Time between two checks of the files in a folder.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// If the files grow this many times without a new event, a note says why.
+/// If the files have grown this many times without a new event, a note explains the delay.
 const MAX_HELD: u32 = 10;
 
 /// If the path is a folder with a trace of several files, opens this trace.

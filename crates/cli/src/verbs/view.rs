@@ -23,7 +23,8 @@ use crate::{output, screen};
 ///
 /// If a state begins before the range or ends after it, only its part within the range is drawn.
 /// --context draws only the given contexts; --cpu draws only the given cores and the contexts that
-/// ran on them. States are derived from all events, so a chart cannot leave out single events.
+/// ran on them. States are derived from all events, so options that select single events are
+/// refused.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   tracewell view trace.trx

@@ -1,10 +1,10 @@
 //! Runs the console blocks of a page and compares their output.
 //!
 //! In a block `console`, a line that begins with `$ ` is a command. The shell runs it in a folder.
-//! The lines up to the next command are its output on both streams. A line `...` matches any lines,
-//! and `[..]` matches any text within a line. A block `text`, `yaml` or `sql` with a second word in
-//! its info string is a file. The second word is the name of the file, and later commands can read
-//! it.
+//! The lines up to the next command are the standard output and standard error of this command. A
+//! line `...` matches any lines, and `[..]` matches any text within a line. A block `text`, `yaml`
+//! or `sql` with a second word in its info string is a file. The second word is the name of the
+//! file, and later commands can read it.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) fn run_page(page: &Path, folder: &Path) -> usize {
                 for (command, printed) in commands(&block) {
                     let found = run(&command, folder);
                     let place = page.file_name().unwrap().display();
-                    // Compare the command with its output, so that a failure shows the command.
+                    // Put the command before both outputs, so that a failure shows the command.
                     let with_command = |text: &str| format!("{place}: $ {command}\n{text}");
                     // A backslash in this output is not a path separator.
                     let assert = Assert::new().normalize_paths(false);

@@ -30,8 +30,8 @@ fn program() {
     let stream = Stream::from_environment().unwrap().expect("the program runs under a recorder");
     for number in 0..events.parse().unwrap() {
         stream.record(&STEP, (number,));
-        // Wait until the events are saved, like a program that does other work. An event has 16
-        // bytes.
+        // Wait until the recorder has saved the earlier events. A real program would do other work
+        // during this time. An event has 16 bytes.
         while number % 4096 == 4095 && saved_bytes() < 16 * (number - 4095) {
             sleep(Duration::from_millis(1));
         }
@@ -66,9 +66,9 @@ fn saved_bytes() -> u64 {
 const TRACED: &str = "TRACEWELL_TEST_TRACED";
 
 /// This is not a test, but a program that calls the implementation of `posix_trace_event`.
-/// [`TRACED`] contains the number of events that the program records. A number with a minus sign is
-/// a pause in milliseconds instead: the program then records until it is killed, and pauses after
-/// each event.
+/// [`TRACED`] contains the number of events that the program records. If the number has a minus
+/// sign, it is a pause in milliseconds. The program then pauses after each event, and records until
+/// it is killed.
 #[test]
 fn traced_program() {
     let Ok(wanted) = std::env::var(TRACED) else { return };

@@ -19,8 +19,9 @@ pub(crate) fn end_programs() {
         let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
         for signal in [SIGHUP, SIGINT] {
             if ignored.unwrap_or(0) >> (signal - 1) & 1 == 1 {
-                // A program inherits ignored signals, but not handlers: it starts with the default
-                // action of a signal that has a handler here.
+                // A program inherits ignored signals, but not handlers. If this process has a
+                // handler for a signal, the programs that it starts use the default action of the
+                // signal.
                 flag::register(signal, Arc::new(AtomicBool::new(false))).unwrap();
             }
         }

@@ -37,7 +37,7 @@ pub(super) struct Target {
     content: Content,
     /// Bytes that have not been sent yet.
     rest: Vec<u8>,
-    /// Number of the next frame or record.
+    /// Number of the last generated frame or record.
     number: u32,
 }
 
@@ -56,7 +56,7 @@ impl Target {
         self.rest.drain(..piece.len());
     }
 
-    /// Discards the bytes that have not been sent, and counts from the beginning.
+    /// Discards the bytes that have not been sent, and numbers the next frames or records from 1.
     pub(super) fn restart(&mut self) {
         self.rest.clear();
         self.number = 0;

@@ -23,8 +23,8 @@ use crate::process::{self, Process};
 use crate::registry::Registry;
 use crate::sys::{self, Errno};
 
-/// Copies of values in `TracedProcess`. The kernel does not wipe the copies in the child of a fork,
-/// so the child finds its parent's values here.
+/// Copies of the fields of `TracedProcess` that a child process needs. The kernel does not wipe the
+/// copies in the child of a fork, so the child finds its parent's values here.
 static LAST_AREA: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 static LAST_NAMES: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 static LAST_PROCESS: AtomicU64 = AtomicU64::new(0);
@@ -132,7 +132,8 @@ fn own_area(
         Err(error) if sys::lacks_descriptors(error) => return Err(error),
         Err(_) => make_area(registry, own, make).ok_or(libc::ENOENT)??,
     };
-    // Open all files before mapping the first one, because mappings are never removed.
+    // Open both files before either is mapped. A mapping is never removed, so a failure to open the
+    // second file must not leave one.
     let mut nonce = [0];
     sys::read_words(area.as_fd(), at::NAMES, &mut nonce);
     let names = match registry.names(nonce[0]) {
@@ -237,8 +238,7 @@ fn complete_names(registry: &Registry, area: &OwnedFd) {
 }
 
 pub(super) extern "C" fn before_fork() {
-    // If a stream has begun to trace this process since the last call, the child inherits this
-    // stream, too.
+    // Attach every stream that has begun to trace this process, so that the child inherits it, too.
     let _ = TracedProcess::current();
     // A child process without its own area passes on the streams and names that it inherited.
     if LAST_PROCESS.load(Acquire) == u64::from(sys::process()) {
@@ -253,8 +253,7 @@ pub(super) extern "C" fn before_fork() {
 pub(super) extern "C" fn in_child() {
     sys::keeping_errno(|| {
         let Some(local) = page() else { return };
-        // The process id and the comparison of the clocks are still those of the parent, so renew
-        // both before any record.
+        // This state still describes the parent, so reset it before the child records.
         clock::after_fork();
         process::after_fork();
         local.forget();
@@ -278,7 +277,7 @@ fn inherits_streams() -> bool {
 
 extern "C" fn end() {
     let Some(local) = page() else { return };
-    // In a child that has not recorded yet, the page still describes the parent.
+    // In a child that has not recorded yet, the page does not describe the child.
     let shown = local.process.load(Relaxed) == u64::from(sys::process());
     if !shown || !local.has_area() {
         return;

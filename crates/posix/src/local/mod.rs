@@ -105,7 +105,8 @@ fn page() -> Option<&'static TracedProcess> {
     Some(unsafe { page.as_ref() })
 }
 
-/// Returns a number that identifies this process and changes with every fork.
+/// Returns a number that identifies this process. A child process created by `fork` gets a
+/// different number.
 ///
 /// ```
 /// use tracewell_posix::process_token;

@@ -41,7 +41,7 @@ impl Stream {
         let object = make_memory(&registry, &header, in_file)?;
         // The other user may truncate the file, so this process guards its accesses.
         let map = if in_file { Mapping::guarded } else { Mapping::new };
-        // Before the stream is announced, every failure must remove the file.
+        // If this function fails before it has announced the stream, it must remove the file.
         let discard = || {
             if in_file {
                 registry.remove_object(header.nonce);
@@ -215,8 +215,8 @@ fn make_memory(
     } else {
         sys::sealed_memory(words as u64 * 8).map_err(|_| Error(libc::ENOMEM))?
     };
-    // Reserve memory for the stream size in the attributes and for up to four more packets, so that
-    // this memory is available later.
+    // Reserve memory now, so that it is available when events are recorded. Reserve the stream size
+    // that the attributes specify, and up to four more packets.
     let promised = geometry.packet((geometry.closed as usize + 4).min(geometry.packets as usize));
     sys::reserve(object.as_fd(), promised as u64 * 8).map_err(|_| Error(libc::ENOMEM))?;
     Ok(object)

@@ -159,7 +159,8 @@ impl Stream {
         }
     }
 
-    /// Changes the filter for all events that begin after the call returns.
+    /// Changes the filter. The new filter applies to each event that a thread begins to record
+    /// after this call has returned.
     pub fn set_filter(&self, set: &EventSet, change: FilterChange) {
         let inner = self.inner();
         let old = self.filter();
@@ -261,7 +262,7 @@ impl Stream {
     }
 
     /// Restarts a stream that became full and is now empty, if the filter suppresses its stop
-    /// record. Without that record, no reader would cause the restart.
+    /// record. There is no stop record to read, so the restart does not wait for a reader.
     fn settle(&self, inner: &mut ControllerState) {
         let hidden = self.filter().contains(wire::STOP) == Some(true);
         if hidden && self.state() == State::Full && inner.reader.is_empty(&self.pool()) {

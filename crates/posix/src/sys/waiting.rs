@@ -1,4 +1,5 @@
-//! Waiting and waking: on words in shared memory, for the end of processes, and between threads.
+//! Lets threads wait for a change of a word in shared memory, for the end of a process, or for a
+//! request from another thread. Also executes memory barriers and blocks signals.
 //!
 //! Unsafe: system calls are foreign functions. A function marked async-signal-safe allocates
 //! nothing and takes no lock.
@@ -19,8 +20,8 @@ pub(crate) fn wake(word: &AtomicU64) {
     });
 }
 
-/// Sleeps while the low half of a word equals `seen`, until another thread wakes it, a signal
-/// handler runs, or the time `until` (nanoseconds of `CLOCK_REALTIME`) is reached.
+/// Sleeps if the low half of a word equals `seen`. The sleep ends when another thread calls
+/// [`wake`], when a signal handler runs, or at the time `until` (nanoseconds of `CLOCK_REALTIME`).
 pub(crate) fn wait(word: &AtomicU64, seen: u32, until: Option<u64>) -> Result<(), Errno> {
     let time = until.map(|until| libc::timespec {
         tv_sec: (until / 1_000_000_000) as _,
@@ -78,7 +79,7 @@ pub(crate) fn without_signals<R>(work: impl FnOnce() -> R) -> R {
 }
 
 /// Creates a descriptor with which one thread can send a stop request to another. Unlike a write to
-/// a pipe, this raises no signal if the other thread has ended.
+/// a pipe, the request raises no signal if the other thread has ended.
 pub(crate) fn new_event_fd() -> Result<OwnedFd, Errno> {
     // SAFETY: the call takes only numbers; nothing else owns the new descriptor.
     unsafe { checked(libc::eventfd(0, libc::EFD_CLOEXEC)).map(|fd| OwnedFd::from_raw_fd(fd)) }

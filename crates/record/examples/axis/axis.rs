@@ -1,5 +1,5 @@
-//! Records two tasks that share a bus, with the recorder for small targets. A kernel in Rust calls
-//! the recorder in the same way.
+//! Records two tasks that share a bus. Uses the recorder for small targets, as a kernel written in
+//! Rust would.
 
 use tracewell_record::target::{Error, Options, Recorder};
 use tracewell_wire::target::{DefinitionKind, ids};

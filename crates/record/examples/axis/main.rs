@@ -1,4 +1,4 @@
-//! Records two tasks of a machine with the recorder for small targets, and writes the packets to
+//! Uses the recorder for small targets to record two tasks of a machine, and writes the packets to
 //! standard output. `examples/cortex-m` records the same bytes on a Cortex-M3.
 //!
 //! ```text

@@ -109,7 +109,7 @@ impl<C: FnMut() -> u64, L: FnMut(&[u8])> Door<'_, C, L> {
         self.trace.record(&te::SMA_FIFO, about, &[DOOR, number, sender, 0, 0, 1, 3]);
         self.trace.record(&te::SMA_GET, about, &[DOOR, number, 0, 0, 0, 3]);
         self.dispatch(signal);
-        // The framework sends when it is idle.
+        // The framework sends the recorded bytes when it is idle.
         self.send();
     }
 

@@ -142,9 +142,9 @@ impl<'m, C: Clock> Trace<'m, C> {
     /// missed. Every entry fits into a buffer of 5 kB.
     ///
     /// # Errors
-    /// Checked in this order: [`StartError::NoChannel`], [`StartError::TextsTooLong`],
-    /// [`StartError::MemoryTooSmall`], [`StartError::LogTooSmall`]. AIX returns -1 for each of
-    /// them.
+    /// Returns the first of these errors that applies: [`StartError::NoChannel`],
+    /// [`StartError::TextsTooLong`], [`StartError::MemoryTooSmall`], [`StartError::LogTooSmall`].
+    /// AIX returns -1 for each of them.
     ///
     /// ```
     /// use tracewell_record::aix::{Context, Machine, Options, StartError, Trace};
@@ -203,7 +203,7 @@ impl<'m, C: Clock> Trace<'m, C> {
     /// Switches recording on and records TRACE ON (hook 001), unless recording is already on.
     ///
     /// # Errors
-    /// [`ControlError::NotStarted`], [`ControlError::Stopped`].
+    /// Returns [`ControlError::NotStarted`] or [`ControlError::Stopped`].
     pub fn trcon(&mut self, context: Context, channel: u32) -> Result<(), ControlError> {
         self.switch(context, channel, State::Off, Channel::switch_on)
     }
@@ -212,7 +212,7 @@ impl<'m, C: Clock> Trace<'m, C> {
     /// [`Trace::trcon`] can switch it on again.
     ///
     /// # Errors
-    /// [`ControlError::NotStarted`], [`ControlError::Stopped`].
+    /// Returns [`ControlError::NotStarted`] or [`ControlError::Stopped`].
     pub fn trcoff(&mut self, context: Context, channel: u32) -> Result<(), ControlError> {
         self.switch(context, channel, State::On, Channel::switch_off)
     }
@@ -246,7 +246,7 @@ impl<'m, C: Clock> Trace<'m, C> {
     /// Stopping a channel twice is not an error.
     ///
     /// # Errors
-    /// [`ControlError::Flags`], [`ControlError::NotStarted`], [`ControlError::Draining`].
+    /// Returns [`ControlError::Flags`], [`ControlError::NotStarted`] or [`ControlError::Draining`].
     pub fn trcstop(&mut self, context: Context, channel: u32) -> Result<(), ControlError> {
         let (serial, discard) = (channel & SERIAL != 0, channel & DISCARDBUFS != 0);
         if serial && discard {
@@ -270,7 +270,8 @@ impl<'m, C: Clock> Trace<'m, C> {
     /// Ends a stopped channel whose buffers are drained, and returns its memory.
     ///
     /// # Errors
-    /// [`ControlError::NotStarted`], [`ControlError::Running`], [`ControlError::Draining`].
+    /// Returns [`ControlError::NotStarted`], [`ControlError::Running`] or
+    /// [`ControlError::Draining`].
     pub fn finish(&mut self, channel: u32) -> Result<&'m mut [u8], ControlError> {
         let started = self.channel(channel).ok_or(ControlError::NotStarted)?;
         if started.state != State::Stopped {

@@ -68,8 +68,9 @@ impl<'m, C> Trace<'m, C> {
         }
     }
 
-    /// Returns the next bytes for the log, if any are waiting: in alternate mode the full buffer,
-    /// and in every mode the contents of a stopped channel.
+    /// Returns the next bytes for the log, or `None` if no bytes are waiting. In alternate mode,
+    /// the bytes of a full buffer are waiting. In every mode, all remaining bytes are waiting once
+    /// the channel has stopped.
     ///
     /// Returns the same bytes until [`Trace::drained`] is called. In the meantime, recording
     /// continues in other memory.

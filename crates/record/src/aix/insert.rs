@@ -6,8 +6,9 @@
 //! that both variants of a call record the same entry, so one function here replaces both; the
 //! [`Context`] identifies the caller.
 //!
-//! According to the AIX documentation, every event has a timestamp since AIX 5.3 TL5, regardless of
-//! the call or macro that recorded it. The `t` forms still set the timestamp mark in the hook word.
+//! According to the AIX documentation, every event has a timestamp in AIX 5.3 TL5 and later,
+//! regardless of the call or macro that recorded it. The `t` forms still set the timestamp mark in
+//! the hook word.
 
 use tracewell_wire::aix::{HookType, HookWord, HookWord32, HookWord64};
 

@@ -1,9 +1,9 @@
 //! The traced machine, and the options of a trace.
 //!
 //! Flags in brackets are flags of AIX's `trace` command. The AIX documentation defines the flag
-//! syntax, the three modes and the lists. Two facts are from memory and unverified: the flag `-s`,
-//! and that a base log accompanies the logs of single CPUs. The choice of entries that only the
-//! base log contains is our decision.
+//! syntax, the three modes and the lists. We know two facts only from memory: the effect of the
+//! flag `-s`, and the existence of a base log that accompanies the logs of single CPUs. We decided
+//! which entries only the base log contains.
 
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{Env, HookId, TimeConversion};

@@ -9,7 +9,7 @@ use tracewell_wire::aix::EntryError;
 pub enum Outcome {
     /// The entry is in a buffer.
     Recorded,
-    /// The channel is not started, switched off, or stopped.
+    /// The channel was not started, is switched off, or has stopped.
     Off,
     /// The channel's event list excludes the event.
     Excluded,

@@ -52,7 +52,8 @@ pub fn read() -> u64 {
     }
 }
 
-/// Returns true if the counter runs at a constant rate in all power states and agrees on all cores.
+/// Returns true if the counter runs at a constant rate in all power states, and the counters of all
+/// cores agree.
 ///
 /// On x86-64, the processor must report an invariant TSC, and the kernel must trust the counter.
 /// The kernel switches to another clock if the counters of the cores differ.

@@ -50,7 +50,7 @@ impl<F: FnMut() -> u64> Clock for F {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Masked<C> {
-    /// The underlying clock, whose counter has at least the bits of the mask.
+    /// The underlying clock. All bits of the mask must be valid in its readings.
     pub clock: C,
     /// The mask of valid bits in a reading.
     pub mask: u64,

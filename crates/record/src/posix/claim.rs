@@ -118,8 +118,8 @@ impl Pool<'_> {
         if word.load(Ordering::Relaxed) != 0 {
             return false;
         }
-        // Store the packet before the exchange: if the thread leaves by a jump, `repair` checks
-        // this packet.
+        // Store the packet in the cursor before the exchange. If the thread leaves by a jump,
+        // `repair` checks this packet.
         claim.cursor.hold(packet);
         // Acquire: pairs with the release store of the previous owner.
         let taken = word.compare_exchange(0, claim.owner, Ordering::Acquire, Ordering::Relaxed);

@@ -26,12 +26,12 @@ pub struct Event {
     pub thread: u64,
 }
 
-/// Limit in nanoseconds for late timestamps. A record can have a lower timestamp than the record
-/// before it. If the difference is less than this limit, the record is late. If the difference is
-/// larger, the clock was set back.
+/// Smallest decrease of timestamps, in nanoseconds, that shows that the clock was set back. After a
+/// smaller decrease, the record is only late.
 const SET_BACK: u64 = 1_000_000_000;
 
-/// Returns the later of `stamp` and `floor`, or `stamp` if the clock was set back after `floor`.
+/// Returns the later of `stamp` and `floor`. If `stamp` is earlier by `SET_BACK` or more, returns
+/// `stamp`.
 #[inline]
 pub(super) const fn not_before(stamp: u64, floor: u64) -> u64 {
     if floor.wrapping_sub(stamp) < SET_BACK { floor } else { stamp }

@@ -1,9 +1,9 @@
 //! Tests the order of events that writers store while a reader examines the packets.
 //!
-//! If the reader runs on another processor, this happens only once in millions of passes. So the
-//! tests interrupt the pass themselves: before the reader examines a packet, writers run on the
-//! same thread, in an order that can be repeated. `model` checks the orders of single loads and
-//! stores.
+//! If the reader and the writers run on different processors, a critical order occurs only once in
+//! millions of passes. So the tests interrupt the pass themselves: before the reader examines a
+//! packet, writers run on the same thread, in an order that can be repeated. `model` checks the
+//! orders of single loads and stores.
 
 use std::boxed::Box;
 use std::cell::{Cell, RefCell};
@@ -87,8 +87,9 @@ impl Writers {
         self.stored.set(number + u64::from(stored.is_ok()));
     }
 
-    /// Lets a thread of another process own the next open packet that has no owner, as if it were
-    /// delayed while it stores a record.
+    /// Gives an open packet without an owner to a thread of another process; the search begins at
+    /// packet `from`. The thread keeps the packet until `resume_delayed`, as if it were delayed
+    /// while it stores a record.
     fn delay_another_in(&self, from: usize) {
         let pool = self.pool();
         let is_open = |packet: &usize| {
@@ -110,8 +111,8 @@ impl Writers {
 }
 
 /// Reads all events and returns their writers and numbers. After the reader has taken the first
-/// events, `unread` stores more. While the reader takes these, `during` runs before each packet
-/// that the reader examines.
+/// events, `unread` stores more. While the reader takes these, `during` runs each time before the
+/// reader examines a packet.
 fn read(
     writers: &Rc<Writers>,
     unread: impl FnOnce(&Writers),

@@ -3,19 +3,20 @@
 //! | shared word | stored by | ordering | read by |
 //! |---|---|---|---|
 //! | packet words | owner | relaxed | reader, relaxed; trusted if the state is unchanged |
-//! | header: owner, from 0 | a writer, exchange | acquire (1) | writers |
+//! | header: owner, if it was 0 | a writer, exchange | acquire (1) | writers |
 //! | header: owner, to 0 | the owner | release, after its other stores | writers |
-//! | header: owner, of a dead writer | a writer, exchange | acquire-release | writers |
+//! | header: owner, if it was dead | a writer, exchange | acquire-release | writers |
 //! | header: committed | owner | release, after the record (2) | reader, next owner: acquire |
 //! | header: state, to open | owner | acquire-release exchange, release fence | reader (3) |
 //! | header: state, to closed | owner | release, after LAST and CLOSED | writers, reader: acquire |
 //! | header: state, to free | reader | release exchange, after its copy | writers, acquire |
-//! | order | a writer that opens or closes | acquire-release (4) | reader, acquire |
+//! | order | a writer that opens or closes a packet | acquire-release (4) | reader, acquire |
 //! | cutoff | reader | relaxed, then a fence (5) | writers (5) |
 //! | cutoff, to 0 | reader | release, after its pass | writers (5) |
-//! | waiters | reader, to 1; a writer, to 0 | sequentially consistent (7) | writers, relaxed (7) |
-//! | fences | reader, to 1 | sequentially consistent (7) | writers, relaxed (7) |
-//! | latest closed timestamp | a writer that closes | relaxed (6) | a writer that opens |
+//! | waiters, to 1 | reader | sequentially consistent (7) | writers, relaxed (7) |
+//! | waiters, to 0 | a writer | sequentially consistent (7) | writers, relaxed (7) |
+//! | fences, to 1 | reader | sequentially consistent (7) | writers, relaxed (7) |
+//! | latest closed timestamp | writer that closes a packet | relaxed (6) | writer that opens one |
 //!
 //! 1. The new owner sees what the previous owner stored.
 //! 2. The word contains the order number that the packet got when it was opened, so it cannot be
@@ -143,7 +144,7 @@ impl<'a> Pool<'a> {
         self.policy
     }
 
-    /// Returns the number of packets that were ever used. All later packets are free.
+    /// Returns the number of packets that were ever used. Packets from this index on are free.
     pub(super) fn used(&self) -> usize {
         // Limit the value, because the word is in shared memory.
         let used = self.word(at::USED).load(Ordering::Acquire);
@@ -155,8 +156,9 @@ impl<'a> Pool<'a> {
         2 * self.survey().closed >= self.geometry.closed
     }
 
-    /// Returns two sums, one for recorders and one for the controller. A sum changes when its
-    /// writers store a record or open a packet.
+    /// Returns two sums of the words `COMMITTED`: over the packets of recorders, and over the
+    /// packets of the controller. The first sum changes when a recorder stores a record or opens a
+    /// packet, the second when the controller does.
     pub fn progress(&self) -> [u64; 2] {
         let mut sums = [0_u64; 2];
         for packet in 0..self.used() {

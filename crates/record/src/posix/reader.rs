@@ -28,9 +28,8 @@ use tracewell_wire::posix::{FLAG_SYSTEM, RECORD_WORDS, RecordHeader, StreamPolic
 use super::pool::Pool;
 use crate::stream::sync::{Ordering, fence};
 
-/// Limit in nanoseconds for late records. A record can have a lower timestamp than the previous
-/// record. If the difference is less than this limit, the record is late. If the difference is
-/// larger, the clock was set back.
+/// Smallest decrease of timestamps, in nanoseconds, that shows that the clock was set back. After a
+/// smaller decrease, the record is only late.
 const SET_BACK: u64 = 1_000_000_000;
 
 /// Maximum number of consecutive invalid records that [`Reader::take`] skips. Without this limit, a

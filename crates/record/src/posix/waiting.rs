@@ -21,8 +21,9 @@ impl Pool<'_> {
     /// before it sleeps.
     ///
     /// `order_writers` executes a memory barrier in all writers, or returns false if it cannot. In
-    /// that case, a writer that has not seen the flag yet may have stored words without a fence;
-    /// `outwait_stores` waits until such words are visible.
+    /// that case, this function requests fences from the writers. A writer that has not seen the
+    /// request yet may have stored words without a fence; `outwait_stores` waits until such words
+    /// are visible.
     pub fn announce_reader(
         &self,
         order_writers: impl FnOnce() -> bool,

@@ -72,8 +72,8 @@ impl Cursor {
             if self.append(pool.memory(), event, data) {
                 return Ok(());
             }
-            // The packet is full, or the clock was set back: timestamps must not decrease within a
-            // packet.
+            // The packet is full, or the clock was set back. Timestamps must not decrease within a
+            // packet, so the record needs another packet.
             pool.close(self);
         }
         let before = self.shared();

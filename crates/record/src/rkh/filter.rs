@@ -2,7 +2,7 @@
 //!
 //! | table | one bit per | applies to |
 //! |---|---|---|
-//! | groups | group of events | records with [`asks::EVENT`]; symbols and unit tests lack it |
+//! | groups | group of events | most records (see [`asks::EVENT`]), but not symbols or unit tests |
 //! | events | event; each group starts at a byte boundary | the same records |
 //! | objects | priority of an active object | records about an active object |
 //! | signals | signal | records about a signal; the two reserved signals always pass |
@@ -16,8 +16,8 @@
 //! *off* passes them. We assume that the same calls change the filters of groups in older and in
 //! newer versions.
 //!
-//! The recorder does not reproduce known bugs of the framework: numbers beyond the end of a table
-//! change nothing, and no event id stands for all events.
+//! The filters do not reproduce two bugs of the framework. Here, a number beyond the end of a table
+//! changes nothing, and the filter for `UT_SUCCESS` affects no other event.
 
 use tracewell_wire::rkh::events::{Event, Table, asks};
 use tracewell_wire::rkh::{Dialect, Settings};
@@ -261,7 +261,7 @@ impl<'m> Filters<'m> {
         self.groups
     }
 
-    /// Returns the event table: 17 bytes in 3.x.
+    /// Returns the event table. In versions 3.x, the table has 17 bytes.
     pub fn event_table(&self) -> &[u8] {
         let bytes = self.table.groups.iter().map(|group| usize::from(group.events.div_ceil(8)));
         self.events.get(..bytes.sum()).unwrap_or(&self.events)

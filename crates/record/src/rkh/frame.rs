@@ -20,8 +20,8 @@ pub trait Buffer {
     fn abort(&mut self);
     /// Returns the number of bytes that can be removed.
     fn len(&self) -> usize;
-    /// Removes up to `most` of the oldest bytes and returns them. Returns an empty slice if there
-    /// are none (`rkh_trc_get_block`).
+    /// Removes and returns the oldest bytes, at most `most`. Returns an empty slice if there are
+    /// none (`rkh_trc_get_block`).
     ///
     /// The returned bytes are contiguous in memory, so more bytes may be waiting: call this until
     /// the result is empty.

@@ -25,7 +25,7 @@
 //! | `filter` | subjects of records; filters that suppress records at run time: four tables |
 //! | `frame` | writes bytes, checksum and escapes into a buffer |
 //! | `open` | the state that a trace keeps while a record is open |
-//! | `trace` | the recorder's state: the start of a stream, the head and the end of each record |
+//! | `trace` | the recorder's state; starts a stream, and writes the head and end of each record |
 //! | `record` | a record that is being written, and the checks of its arguments |
 //! | `calls` | the calls that begin records: events, symbols, user events, assertions |
 //! | `ring` | a ring of bytes |

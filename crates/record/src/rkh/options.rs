@@ -20,7 +20,7 @@ use tracewell_wire::rkh::{Configuration, Settings, ids, switches};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// The event table of the dialect to record in.
+    /// The event table of the trace's dialect.
     pub table: &'static Table,
     /// The sizes and switches that determine the form of records.
     pub settings: Settings,
@@ -44,9 +44,9 @@ pub struct Options {
 pub struct FilterKinds {
     /// The filters for groups and events (`RKH_CFG_TRC_RTFIL_EN`).
     pub events: bool,
-    /// The filter for active objects (`RKH_CFG_TRC_RTFIL_SMA_EN`), available from 2.2 on.
+    /// The filter for active objects (`RKH_CFG_TRC_RTFIL_SMA_EN`), available from version 2.2 on.
     pub objects: bool,
-    /// The filter for signals (`RKH_CFG_TRC_RTFIL_SIGNAL_EN`), available from 2.4.4 on.
+    /// The filter for signals (`RKH_CFG_TRC_RTFIL_SIGNAL_EN`), available from version 2.4.4 on.
     pub signals: bool,
 }
 
@@ -105,8 +105,8 @@ impl Compiled {
 }
 
 impl Default for Options {
-    /// Returns dialect 3.4 with the settings that Trazer assumes, all records compiled in, and a
-    /// clock of 1 kHz.
+    /// Returns options with dialect 3.4, the settings that Trazer assumes, all records and filters
+    /// compiled in, and a clock of 1 kHz.
     fn default() -> Self {
         Self {
             table: V3_4::TABLE,

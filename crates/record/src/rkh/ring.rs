@@ -1,5 +1,5 @@
-//! A first-in, first-out ring of bytes. The two buffers determine which bytes are dropped when the
-//! ring is full.
+//! A first-in, first-out ring of bytes. The buffer that uses the ring determines which bytes are
+//! dropped when the ring is full.
 
 /// A ring of bytes in the caller's memory.
 #[derive(Debug)]
@@ -66,13 +66,14 @@ impl<'m> Ring<'m> {
         self.input = self.before_input(count);
     }
 
-    /// Removes and returns up to `most` of the oldest bytes, but only contiguous bytes. Returns an
-    /// empty slice if there are none. `stored` is the number of bytes that were stored but are not
-    /// counted yet.
+    /// Removes and returns the oldest bytes: at most `most`, and only bytes that are contiguous in
+    /// memory. Returns an empty slice if there are none. `stored` is the number of bytes that were
+    /// stored but are not counted yet.
     #[inline]
     pub(super) fn block(&mut self, most: usize, stored: usize) -> &[u8] {
         let start = self.before_input(stored);
-        // If the data is longer than the part before the input, it wraps.
+        // Here, `start` is the end of the counted bytes. If they do not fit between index 0 and
+        // `start`, they wrap.
         let wrap = if start < self.length { self.memory.len() } else { 0 };
         let start = start + wrap - self.length;
         let count = most.min(self.length).min(self.memory.len() - start);

@@ -70,7 +70,7 @@ pub(super) enum Before {
     EssentialLost,
 }
 
-/// A chunk. Offsets count bytes of its memory.
+/// A chunk. Offsets are in bytes from the start of the chunk's memory.
 #[derive(Debug)]
 pub(super) struct Chunk<'m> {
     /// Descriptor, head, normal area, emergency area. Empty while the chunk is being sent.

@@ -229,9 +229,9 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
 
     /// Returns the first chunk whose flags match `mask` (`get_first_chunk`).
     ///
-    /// The chunk must have the mode that `mask` contains. If `mask` contains other flags, the chunk
-    /// must have at least one of them. A mask of 0 finds the first cyclic chunk; any other mask
-    /// without mode bits finds chunks of all modes.
+    /// If `mask` contains a mode bit, the chunk must have this mode. If `mask` contains other
+    /// flags, the chunk must have at least one of them. A mask of 0 finds the first cyclic chunk;
+    /// any other mask without mode bits finds chunks of all modes.
     pub fn get_first_chunk(&self, mask: u8) -> Option<u8> {
         let (mode, others) = (mask & flag::MODE, mask & !flag::MODE);
         let asks_mode = mode != 0 || others == 0;
@@ -250,7 +250,8 @@ impl<'m, C: Clock, const CHUNKS: usize> Trace<'m, C, CHUNKS> {
         present.map(move |chunk| chunk.status(current == Some(number(chunk))))
     }
 
-    /// Returns a chunk's memory, which the decoder can read. Empty while the chunk is being sent.
+    /// Returns a chunk's memory, which the decoder can read. The result is empty while the chunk is
+    /// being sent.
     ///
     /// # Errors
     /// [`ControlError::NoSuchChunk`].

@@ -27,8 +27,8 @@ impl DiskWriter {
     /// Maximum number of bytes that `.0NAME.partial` adds to NAME: the number, `.` and `.partial`.
     const ADDED: usize = 20 + ".partial".len() + 1;
 
-    /// Creates a writer for files in the folder of `path`. Their names end with the file name of
-    /// `path`.
+    /// Creates a writer for files in the parent folder of `path`. Their names end with the file
+    /// name of `path`.
     ///
     /// # Errors
     /// [`io::ErrorKind::InvalidInput`] if the path has no file name, or a file name of more than

@@ -17,8 +17,9 @@ impl<C: Clock, const CHUNKS: usize> Trace<'_, C, CHUNKS> {
     ///
     /// At the end of the normal area, a cyclic chunk continues at the start of this area. A chunk
     /// in jump mode becomes full, and its successor stores the event as its first record (the
-    /// published source loses the event). A chunk in stop mode or without successor becomes full. A
-    /// full chunk stores [essential](ids::is_essential) events in its emergency area.
+    /// published source loses the event). A chunk in stop mode, or in jump mode without a
+    /// successor, becomes full. A full chunk stores [essential](ids::is_essential) events in its
+    /// emergency area.
     #[inline]
     pub fn log(&mut self, code: u8, par1: u16, par2: u32) -> Outcome {
         if !self.enabled {

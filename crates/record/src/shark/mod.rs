@@ -1,8 +1,9 @@
 //! A recorder that follows the rules of the S.Ha.R.K. kernel's new tracer (`FTrace`).
 //!
-//! [`Trace`] is the chunk table and the current chunk. A chunk is a block of the caller's memory:
-//! descriptor and head, a normal area, an emergency area. Between two calls it always holds a
-//! complete image, which the decoder can read. Files and datagrams contain only the records.
+//! [`Trace`] contains the chunk table and the number of the current chunk. A chunk is a block of
+//! the caller's memory: descriptor and head, a normal area, an emergency area. Between two calls it
+//! always holds a complete image, which the decoder can read. Files and datagrams contain only the
+//! records.
 //!
 //! ```
 //! use tracewell_record::clock::Masked;

@@ -15,7 +15,7 @@ mod plain {
         records.for_each(|record| put(packer.pack(&record).bytes()));
     }
 
-    /// Iterator over the records of packed bytes.
+    /// Iterator over the records in packed bytes.
     pub(crate) type Unpacked<'a> = Unpacker<'a>;
 
     pub(crate) fn unpack(area: &[u8]) -> Unpacked<'_> {
@@ -85,7 +85,7 @@ mod lz4 {
         }
     }
 
-    /// Iterator over the records of packed bytes. This recorder wrote the bytes, so they are
+    /// Iterator over the records in packed bytes. This recorder wrote the bytes, so they are
     /// undamaged.
     pub(crate) type Unpacked<'a> = Flatten<AreaRecords<'a>>;
 

@@ -85,7 +85,7 @@ pub enum ControlError {
     NoSuchChunk,
     /// All entries of the chunk table are in use.
     TableFull,
-    /// An area is smaller than two records, or larger than a 32-bit target's memory.
+    /// An area is smaller than two records, or the size of the whole chunk exceeds 32 bits.
     Sizes,
     /// The memory is too small for the header and the areas.
     MemoryTooSmall {

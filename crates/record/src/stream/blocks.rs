@@ -30,8 +30,8 @@ impl Blocks {
         self.offset
     }
 
-    /// Returns the number of bytes in memory, including bytes that the sink accepted since the last
-    /// complete write.
+    /// Returns the number of bytes in memory. Bytes that the sink has accepted stay in memory until
+    /// the sink has accepted all bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }

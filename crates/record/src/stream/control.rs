@@ -1,12 +1,12 @@
 //! Controls a running stream: start, stop, filters, event types.
 //!
 //! Recording threads check the *gate*, a word with one bit per family, and then the bit of the
-//! event id in the filter. The gate is computed from the state, the family filter and the number of
-//! waiting readers. A thread that changes one of these recomputes the gate, and repeats the
+//! event id in the filter. The gate is computed from the state, the family filter and a word that
+//! is 1 if readers wait. A thread that changes one of these recomputes the gate, and repeats the
 //! computation until its inputs no longer change. As a result, the controller that stores the gate
 //! last has seen every change, regardless of the number of controllers and processes. This requires
 //! a single total order of all these accesses, hence `SeqCst`. Recording threads use relaxed loads.
-//! An event sees the change if the program ensures that the event begins after the change.
+//! A change applies to an event if the program ensures that the event begins after the change.
 
 use tracewell_wire::native::image::{BITMAP, State, TYPE_TEXT, TYPE_WORDS, at};
 use tracewell_wire::native::{EVENT_IDS, FAMILIES};

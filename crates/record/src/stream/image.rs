@@ -153,7 +153,7 @@ impl<'a> Image<'a> {
         }
     }
 
-    /// Returns the number of words per packet, as the type used for positions.
+    /// Returns the number of words per packet as a `u64`, the type of positions.
     #[inline]
     pub(super) fn packet_words(&self) -> u64 {
         u64::from(self.geometry.packet_words)

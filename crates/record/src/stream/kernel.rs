@@ -19,10 +19,10 @@ use super::{DefineError, Family, Stream};
 /// lists them, with their arguments. The kernel gives its tasks and objects numbers below 2^32.
 /// Mutex 3 and queue 3 are different objects.
 ///
-/// An event belongs to a core of the kernel, numbered from 0 to 31. The context of the event is the
-/// task that is running on this core, or the interrupt in progress. A thread that does not act as a
-/// core, such as a thread that wakes a task from outside, records its events with the core
-/// [`Kernel::OUTSIDE`]. The context of these events is the thread.
+/// An event belongs to one of the kernel's cores, which have the numbers 0 to 31. The context of
+/// the event is the task that is running on this core, or the interrupt in progress. A thread that
+/// does not act as a core, such as a thread that wakes a task from outside, records its events with
+/// the core [`Kernel::OUTSIDE`]. The context of these events is the thread.
 ///
 /// ```
 /// use tracewell_record::stream::{Kernel, Log, Stream, StreamOptions, Take};
@@ -106,8 +106,8 @@ impl<S: Deref<Target = Stream>> Kernel<S> {
         self.store(Definition { value, priority, ..Definition::new(kind, number, b"") }, name)
     }
 
-    /// Stores the name of an idle task: a task that runs if no other task is ready. Its time is
-    /// idle time.
+    /// Stores the name of an idle task: a task that runs if no other task is ready. The time of
+    /// this task counts as idle time.
     ///
     /// # Errors
     /// Returns an error if the stream has no room for another event type.
@@ -145,8 +145,8 @@ impl<S: Deref<Target = Stream>> Kernel<S> {
         self.stream.record_as(known, family, fields, bytes);
     }
 
-    /// Defines the type of an event. Returns 0 if the stream has no room for it: the stream then
-    /// counts the event as lost.
+    /// Defines the type of an event. Returns 0 if the stream has no room for the type. The stream
+    /// then counts the event as lost.
     #[cold]
     fn define_event(&self, index: usize, family: Family) -> u16 {
         let Some(event) = Described::ALL.get(index) else { return 0 };

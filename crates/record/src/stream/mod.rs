@@ -56,12 +56,15 @@
 //! | `event` | the event types of a program |
 //! | `numbers` | process-wide numbers of event types |
 //! | `status` | the state and counts of a stream; clears a stream |
-//! | `log`, `blocks` | moves records from a stream into a log; the pending blocks |
-//! | `follow` | waits for events; a thread that writes a log |
+//! | `log` | moves records from a stream into a log |
+//! | `blocks` | the blocks that the sink of a log has not accepted yet |
+//! | `follow` | waits for events, and runs a thread that writes a log |
 //! | `threads` | the writers of a thread |
-//! | `stream`, `recording` | the stream as programs use it; records into it |
+//! | `stream` | the stream as programs use it |
+//! | `recording` | records events into a stream |
 //! | `kernel` | records what a kernel or an executor does |
-//! | `rotate`, `named` | creates a stream and keeps those of earlier runs; adds paths to errors |
+//! | `rotate` | creates a stream and keeps the streams of earlier runs |
+//! | `named` | adds the path of the file to errors |
 //! | `model` | checks the protocols of lanes and event types with a model checker |
 //! | `sys`, `map` | system calls, mapped memory |
 

@@ -40,7 +40,7 @@ impl Stream {
     /// Every error names the file. Returns an error
     ///
     /// * of the kind `ResourceBusy` if a live process uses the stream at `PATH`, or a stream that
-    ///   would have to be renamed. A forked child of the process also counts;
+    ///   would have to be renamed. A forked child uses the streams of its parent;
     /// * of the kind `AlreadyExists` if a file that would be renamed is not a stream;
     /// * if the folder does not exist or allows no change, if its file system has no hard links or
     ///   no locks, or if a size is out of range.

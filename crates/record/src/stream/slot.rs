@@ -23,7 +23,7 @@
 //!
 //! | access | ordering | why |
 //! |---|---|---|
-//! | header, from 0 to a claim | relaxed | the claim is complete in itself |
+//! | header, from 0 to a claim | relaxed | a claim needs no other word |
 //! | words of the string | relaxed | each changes once; the header publishes them |
 //! | header, to ready | release | pairs with a reader's acquire load; all words were seen |
 //! | header, by a reader | acquire | sees all words that a thread saw before its release store |
@@ -72,7 +72,7 @@ impl Slot<'_> {
             return None;
         }
         for (word, to) in words.iter().zip(text.as_chunks_mut::<8>().0) {
-            // The head becomes READY after all words, so these are complete.
+            // The head becomes READY only after all words are stored, so the words are complete.
             *to = word.load(Relaxed).to_le_bytes();
         }
         Some((head.family, TYPE_TEXT.min(head.length as usize)))

@@ -138,8 +138,8 @@ impl Image<'_> {
     pub(super) fn status_words(&self, complete_before: u64) -> StatusWords {
         let word = |index| self.word(index).load(Relaxed);
         let lost = (0..self.geometry().lanes as usize).map(|lane| {
-            // Only the writer changes `LOST`, and it never decreases. Clearing stores the count to
-            // subtract.
+            // Only the writer changes `LOST`, and it never decreases. Clearing the stream copies
+            // `LOST` to `LOST_CLEARED`, which is subtracted here.
             let lost = self.head(lane, lane::LOST).load(Relaxed);
             lost.wrapping_sub(self.head(lane, lane::LOST_CLEARED).load(Relaxed))
         });
@@ -200,7 +200,7 @@ impl Image<'_> {
     /// Discards all records and resets the counts. Does not disturb writers.
     pub fn clear(&self) {
         for lane in 0..self.geometry().lanes as usize {
-            // The reader continues after these records. Writers do not notice the difference.
+            // The reader continues after these records.
             let committed = Committed(self.head(lane, lane::COMMITTED).load(Acquire)).position();
             self.consume(lane, committed);
             let lost = self.head(lane, lane::LOST).load(Relaxed);

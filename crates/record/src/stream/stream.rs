@@ -18,7 +18,8 @@ use super::threads;
 use super::{DefineError, sys};
 use crate::clock::counter;
 
-/// Name of the environment variable that contains the path of the stream to record into.
+/// Name of the environment variable that contains the path of the stream into which a program
+/// records.
 pub const STREAM_VARIABLE: &str = "TRACEWELL_STREAM";
 
 /// Options for a new stream.

@@ -1,4 +1,4 @@
-//! The writers of a thread: one per stream and depth of nested signal handlers.
+//! The writers of a thread. For each stream, the thread has one writer per nesting depth.
 //!
 //! [`Nesting`] assigns a depth to each record. A signal handler that interrupts a record uses the
 //! writer at the next depth, which has its own lane.
@@ -20,8 +20,8 @@ use crate::thread_memory::{ThreadMemory, User, Zeroed};
 /// Maximum number of streams into which one process records at the same time.
 pub(super) const STREAMS: usize = 16;
 
-/// Maximum number of records in progress in one thread. Each record but the first is in a signal
-/// handler that interrupted the record before it.
+/// Maximum number of records in progress in one thread. Each further record belongs to a signal
+/// handler that interrupted the previous record.
 pub(super) const DEPTHS: usize = 3;
 
 /// The writers of one thread for one stream.

@@ -10,7 +10,7 @@
 //! | packet words | writer | relaxed | readers, relaxed; they then check `overwritten` |
 //! | committed | writer | release, after the record | readers, acquire: they see the record |
 //! | oldest | writer | relaxed, then release fence (1) | readers, acquire fence (2), then relaxed |
-//! | lost | writer | relaxed: a count, publishes nothing | readers |
+//! | lost | writer | relaxed, because it publishes no other word | readers |
 //! | consumed | one reader | release, after its copy | writer, acquire, before it overwrites |
 //!
 //! 1. The writer executes this fence before it overwrites a packet.
@@ -28,7 +28,7 @@ use super::sync::{Ordering, fence};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Full;
 
-/// Identifies the thread that writes a lane, as stored in the header of each of its packets.
+/// The thread that writes a lane. The header of each packet in the lane contains these fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Identity {
     /// Id of the process.
@@ -258,8 +258,8 @@ impl Writer {
         if begun {
             self.close(image, committed.position());
         }
-        // The shared word counts events modulo 2^20; the full number is derived from the old
-        // packet.
+        // The shared word counts events only modulo 2^20. So add the events since `before`, which
+        // is a full number.
         let before = self.first_event.get();
         let first_event = before.wrapping_add(committed.events_since(before));
         let Identity { process, thread, name } = self.identity.get();

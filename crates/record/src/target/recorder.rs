@@ -11,7 +11,7 @@ use tracewell_wire::target::{
 use super::definitions;
 use super::lane::{Lane, MAX_EVENT, packet};
 
-/// Maximum number of cores of a recorder. The stream has room for 32.
+/// Maximum number of cores of a recorder. The format of the stream allows 32 cores.
 const CORES: usize = 4;
 
 /// Number of packets after which [`Recorder::read`] repeats the definitions.
@@ -35,8 +35,8 @@ pub struct Options<'a> {
     /// True if a larger priority is more urgent.
     pub larger_is_urgent: bool,
     /// True if the recorder must keep the packets of an earlier run. Use this if the memory
-    /// survives a reset. The memory must contain a ring with the same cores, slots and entries;
-    /// otherwise the recorder clears the memory.
+    /// survives a reset. The recorder clears the memory unless it contains a ring with the same
+    /// slot size and the same numbers of cores, slots and entries.
     pub keep: bool,
 }
 
@@ -338,7 +338,7 @@ impl<'m, C: FnMut() -> u32> Recorder<'m, C> {
         let Some(slots) = self.memory.get_mut(range) else { return };
         let mut event = [0; MAX_EVENT + MAX_BLOCK + 2 * number::MAX_NUMBER];
         event[0] = id;
-        // The length of the ticks determines if the event still fits into the open packet.
+        // The ticks have a variable length, so encode them before the check for room.
         let mut head = 1 + put(&mut event, 1, u64::from(ticks));
         if !lane.has_room(slot, head + length) {
             lane.open(core, cores, session, slots, slot);

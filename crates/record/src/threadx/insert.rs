@@ -27,7 +27,7 @@ impl<'m, C: Clock, T: Target> Trace<'m, C, T> {
     /// Records an event if tracing is on and the filter lets at least one of the event's classes
     /// through.
     ///
-    /// Stores `id` unchanged, with the context's core in bits 24-31. `class` is a bit of
+    /// Stores the bitwise OR of `id` and the context's core in bits 24-31. `class` is a bit of
     /// [`tracewell_wire::threadx::ids::class`]. Targets with 32-bit words store the low halves of
     /// `info`. The clock is read only if the event is recorded. Returns the recorded entry for
     /// [`Trace::patch`], or `None` if nothing was recorded.

@@ -88,7 +88,7 @@ impl Ring {
         let after = at + 8 * T::WIDTH.bytes();
         let wrapped = after >= self.end;
         self.next = if wrapped { self.first } else { after };
-        // Publish the position last: a dump then never counts an incomplete event as the newest.
+        // Publish the position last, so that a dump never shows an incomplete event as the newest.
         self.publish::<T>(memory)?;
         Some((Entry { at, stamp: words[3] }, wrapped))
     }

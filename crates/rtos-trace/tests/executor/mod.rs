@@ -118,7 +118,7 @@ pub(crate) fn run() -> Vec<Execution> {
         })
     });
     is_done.recv().unwrap();
-    // The last execution ends after the message.
+    // `control` sends its message before its last execution ends, so wait for the end.
     while LOG.lock().unwrap().iter().filter(|(name, ..)| *name == "control").count() < ROUNDS + 2 {
         std::thread::yield_now();
     }

@@ -1,4 +1,5 @@
-// Tests pages in a browser, opened from disk: each dialect, each action of a user, no errors.
+// Opens pages from disk in a browser. Tests a page of each dialect and each action of a user. No page
+// may report an error.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -15,7 +16,7 @@ const RANGE = "#t=4155000-4352000";
 /** More drawing calls than this would make a picture slow. A rectangle and a text for each of 4,000 spans are permitted. */
 const MAX_CALLS = 12_000;
 
-/** Traces of all dialects that have files in the repository, with the rate of their clock. */
+/** Traces of all dialects that have files in the repository. The second value is an option for reading the trace. */
 const TRACES = [
     ["examples/scheduling.trx", "rate=100MHz"],
     ["crates/tracewell/tests/fixtures/threadx/tiny.trx"],

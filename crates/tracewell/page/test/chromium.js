@@ -1,8 +1,8 @@
 // Functions that the browser tests share: they start the browser, open pages, and report each fault of a page.
 //
-// The tests need TRACEWELL (the program), Chromium (CHROMIUM, or /usr/bin/chromium) and
-// playwright-core; see .ci/page. Without them the tests are skipped, and with CI=true they fail.
-// Screenshots go to the folder SCREENSHOTS if it is set.
+// The tests need Tracewell, Chromium and playwright-core; see .ci/page. The variables TRACEWELL and
+// CHROMIUM override the paths of the two programs. If one of the three is missing, the tests are
+// skipped. With CI=true, they fail instead. Screenshots go to the folder SCREENSHOTS if it is set.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -65,8 +65,9 @@ export function converted(trace, rate) {
 }
 
 /**
- * Opens a page. Records as faults all messages, all errors, and the requests that `allowed` excludes. Waits until the
- * page has `drawn` its trace, or shows a dialog. `prepare` receives the page before it has an address.
+ * Opens a page. Each message, each error, and each request that `allowed` excludes counts as a fault. Waits until the
+ * page has drawn its trace or, if `drawn` is false, until it shows a dialog. `prepare` receives the page before it has
+ * an address.
  * @param {string} address
  */
 export async function opened(address, {

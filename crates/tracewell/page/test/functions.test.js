@@ -169,11 +169,11 @@ test("texts follow a single movement at once, and follow a long movement a few t
         if (!pace.isMoving({ from: now, to: now + 10 }, still, now)) followed.push(now);
     }
     assert.ok(followed.length >= 3 && followed.length <= 4, String(followed));
-    // If texts cost more, they follow less often.
+    // If an update of the texts takes longer, the page updates them less often.
     pace.cost = 100;
     assert.equal(pace.isMoving({ from: 1508.5, to: 1518 }, still, 1900), true);
     pace.cost = 0;
-    // The texts follow if a frame shows no movement, or if the selection changes.
+    // The page updates the texts if a frame shows no movement, or if the selection changes.
     assert.equal(pace.isMoving({ from: 1508.5, to: 1518 }, still, 1916), false);
     assert.equal(pace.isMoving({ from: 1509, to: 1519 }, still, 1932), true);
     assert.equal(pace.isMoving({ from: 1510, to: 1520 }, ["other"], 1948), false);
@@ -241,7 +241,8 @@ test("a reader reports no progress after the page has ended it", () => {
 });
 
 test("a picture of intervals leaves out only intervals that others already cover", () => {
-    // The second interval lies within the first; the third begins at the same place but is long.
+    // The second interval lies within the first. The third begins at the same place as the second, but
+    // is longer.
     const all = new Intervals([0, 1, 1, 50, 51, 90], [10, 2, 40, 51, 52, 91], [7, 8, 9, 10, 11, 12]);
     const seen = (/** @type {number[]} */ ...[from, to, least]) => {
         const list = [];
@@ -460,7 +461,7 @@ test("the page requests a view of a large trace if the loaded view is too small 
     const view = (from, to) => ({ from, to, length: 10000 });
     assert.equal(needed(part, view(2000, 3000), 500), null);
     assert.equal(needed({ ...part, from: 0, until: 10000, resolution: 10 }, view(-100, 10100), 1000), null);
-    // Four ticks per part are enough for 500 pixels, but not for 1000.
+    // Four ticks per part are enough for 250 pixels, but not for 1000.
     assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 250), null);
     assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 1000), { from: 1500, to: 3500, parts: 2000 });
     assert.deepEqual(needed(part, view(500, 1500), 500), { from: 0, to: 2000, parts: 1000 });

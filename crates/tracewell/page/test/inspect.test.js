@@ -1,4 +1,4 @@
-// Tests in a browser what a user reads and clicks: labels, rows, links, ranges, times, the legend, the borders.
+// Tests the parts of a page that a user reads and clicks: labels, rows, links, ranges, times, the legend, the borders.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { converted, hash, keep, launched, opened, options } from "./chromium.js"
 
 launched();
 
-/** Fragment of an address that shows and selects a wait of `control`. The second longest inversion delays this wait. */
+/** Fragment of an address that shows and selects a wait of `control`. This wait contains the second longest inversion. */
 const WAIT = "#t=4155000-4352000&s=2.59";
 
 /** Opens the page of the example. @param {string} [fragment] @param {any} [more] */

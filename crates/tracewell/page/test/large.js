@@ -83,7 +83,7 @@ export function writeWide(target, events, threads) {
     });
     let random = 1;
     const below = (/** @type {number} */ limit) => {
-        // xorshift of 32 bits: G. Marsaglia.
+        // A xorshift generator with 32 bits, by G. Marsaglia.
         random ^= random << 13;
         random ^= random >>> 17;
         random ^= random << 5;

@@ -37,7 +37,7 @@ test("items whose labels would overlap share one label, and other items keep the
         .map(({ text, x }) => [text, x]);
     assert.deepEqual(at(0, 60, 200), [["label", 0], ["label", 60], ["label", 200]]);
     assert.deepEqual(at(0, 50, 200), [["2 items", 0], ["label", 200]]);
-    // The label at the right edge moves to the left, and meets the others.
+    // The label at the right edge moves to the left, so it meets the label before it.
     assert.deepEqual(at(0, 340, 399), [["label", 0], ["2 items", 330]]);
     // The shared label is longer, so it meets the label before it.
     assert.deepEqual(at(0, 320, 390, 398), [["label", 0], ["3 items", 320]]);

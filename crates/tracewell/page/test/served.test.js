@@ -273,7 +273,7 @@ test("a trace of more than two million events is loaded in parts", options, asyn
     assert.ok(count > 2_000_000);
     const address = await served("-O", "rate=100MHz", file);
     const { page, faults } = await openedAt(address);
-    // Until the server has read the trace, the page shows the events so far.
+    // While the server reads the trace, the page shows the events that the server has read so far.
     const all = ` ${count.toLocaleString("en")} events`;
     const hasAll = (/** @type {string} */ text) => document.getElementById("facts").textContent.includes(text);
     await page.waitForFunction(hasAll, all, { timeout: 120_000 });
@@ -293,7 +293,7 @@ test("a trace of more than two million events is loaded in parts", options, asyn
     context.diagnostic(`${count} events: ${times}, heap ${Math.round(heap / 1e6)} MB`);
     assert.ok(heap < 300e6);
     await page.keyboard.press("f");
-    // The first server stores a summary after its first picture; wait for it, because the next server needs it.
+    // The first server stores a summary after the first picture. Wait for the summary, because the next server needs it.
     while (!existsSync(join(temporary("cache"), "tracewell"))
         || !readdirSync(join(temporary("cache"), "tracewell")).some((name) => name.endsWith(".summary"))) {
         await new Promise((resolve) => { setTimeout(resolve, 100); });

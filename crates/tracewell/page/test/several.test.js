@@ -16,8 +16,8 @@ const EMPTY = ["wait.from", "wait.from_seq", "wait.until", "wait.until_seq", "wa
     "inversion.from", "inversion.until", "inversion.context", "inversion.lock", "inversion.ticks"];
 
 /**
- * The content of a trace with two contexts and one core. Context 1 runs from its second event on, and blocks at
- * the last event for a reason with the holder 0.
+ * The content of a trace with two contexts and one core. Context 1 runs from the second event of the trace on. It
+ * blocks at the last event, for a mutex that context 0 holds.
  * @param {string} title
  * @param {number[]} times of its events
  * @param {any} [more] members of the header

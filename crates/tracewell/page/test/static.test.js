@@ -64,7 +64,7 @@ async function start(query = "", more = {}) {
     return opened(address + query, { allowed, drawn, ...more });
 }
 
-/** Waits until the page has read a trace, and fails with the message of a failure. */
+/** Waits until the page has read a trace. If it cannot read the trace, fails with the message of the page. */
 async function shown(page) {
     await page.waitForFunction(() => document.querySelector("#start .failure")?.textContent
         || (!document.querySelector("#start").open && document.documentElement.dataset.drawn), undefined, { timeout: 120_000 });

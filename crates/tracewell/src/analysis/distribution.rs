@@ -250,8 +250,8 @@ impl Distribution {
 impl Values {
     fn add(&mut self, value: u64, count: u64) {
         if let Self::Exact(values) = self {
-            // The value counts once: higher counts come only from `merge`, which fills the buckets
-            // first.
+            // Here, `count` is 1, because only `merge` adds larger counts, and it fills the buckets
+            // before that.
             if values.len() < MAX_EXACT {
                 values.push(value);
                 return;
@@ -319,8 +319,8 @@ impl Quantile {
     /// The quantiles that tables show.
     pub const SHOWN: [Self; 4] = [Self::P50, Self::P90, Self::P99, Self::P99_9];
 
-    /// Returns the rank, from 1, of the quantile among `count` sorted values; `None` if there are
-    /// none.
+    /// Returns the rank of the quantile among `count` sorted values, or `None` if there are no
+    /// values. The lowest value has the rank 1.
     fn rank(self, count: u64) -> Option<u64> {
         let rank = (u128::from(count) * u128::from(self.0)).div_ceil(u128::from(WHOLE));
         // The fraction is at most 1, so the rank is at most `count`.

@@ -11,7 +11,7 @@ use foldhash::fast::RandomState;
 use super::distribution::Distribution;
 use crate::model::Position;
 
-/// Maximum number of distributions of a [`Distributions`]. Traces of real systems need some
+/// Maximum number of distributions in one [`Distributions`] table. Traces of real systems need some
 /// hundreds; only damaged traces need more.
 const MAX_DISTRIBUTIONS: usize = 1 << 12;
 
@@ -36,7 +36,8 @@ pub enum Measure {
     WakeUp,
     /// Duration of a wait for an object, from the request until the task continues.
     Wait,
-    /// Duration of a wait of a task for any mutex.
+    /// Duration of a task's wait for a mutex. The waits of a task for different mutexes are in one
+    /// distribution.
     MutexWait,
     /// The part of a wait for a mutex in which other tasks ran on behalf of the waiting task.
     Blocking,
@@ -143,7 +144,8 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
         self.wanted
     }
 
-    /// Adds a time that ended at the position `at`.
+    /// Adds a time of `ticks` ticks. `at` is the position of the event that completed the
+    /// measurement.
     #[inline]
     pub(in crate::analysis) fn add(
         &mut self,

@@ -21,8 +21,7 @@ use crate::model::{Batch, Event, Flow, Loss, Sink, Trace};
 /// Maximum number of different spans with a row of their own.
 const MAX_NAMES: usize = 1 << 12;
 
-/// Maximum number of open spans with times, including the spans that were open when events were
-/// lost.
+/// Maximum number of spans in `Spans::open` and `Spans::cut` together.
 const MAX_OPEN: usize = 1 << 16;
 
 /// The spans of one call site.
@@ -174,7 +173,7 @@ impl Spans {
                     let last = if open.entered > 0 { ticks.saturating_sub(open.since) } else { 0 };
                     row.busy.add(open.busy.saturating_add(last));
                 }
-                // The loss of events already counted this span.
+                // `SpanFigures::cut` already counts this span.
                 None if self.cut.remove(&number) => {}
                 // This is probably a span that began when too many were open.
                 None if self.more_open > 0 => self.more_open -= 1,

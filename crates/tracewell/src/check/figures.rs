@@ -29,7 +29,7 @@ pub enum Measure {
     Wake,
     /// Execution time of a task for a job.
     Execution,
-    /// The part of a wait for a mutex in which other tasks ran on behalf of the waiting task.
+    /// While a task waits for a mutex, the time for which other tasks run on its behalf.
     Blocking,
     /// Duration of a wait for an object, from the request until the task continues.
     Wait,
@@ -144,7 +144,8 @@ impl Measure {
         }
     }
 
-    /// Returns the statistics that a threshold for this measure can name, or an empty list.
+    /// Returns the statistics that a threshold for this measure can name. Returns an empty list if
+    /// the measure has only one value.
     pub(super) const fn statistics(self) -> &'static [Statistic] {
         match self {
             Self::Queue => &[Statistic::Most, Statistic::Least],

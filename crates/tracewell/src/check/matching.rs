@@ -19,7 +19,7 @@ use crate::source::Span;
 /// prevents a trace with many ids from filling the memory.
 const REMEMBERED: usize = 1 << 16;
 
-/// Maximum number of cached block items over all ids.
+/// Maximum number of block items that are cached for all event ids together.
 const MAX_BRANCHES: usize = 1 << 20;
 
 /// The values of variables.
@@ -61,7 +61,7 @@ pub(super) enum Miss {
 #[derive(Debug)]
 pub(super) struct Matcher<'r> {
     shapes: Arc<Shapes<'r>>,
-    /// Plans by shape and event id; `None` for events with other names.
+    /// Plans by shape and event id; `None` if the event does not have the shape's name.
     plans: HashMap<(u32, u32), Option<Arc<[FieldPosition]>>, RandomState>,
     /// For each block (by its position in the rules) and each shape, the items that contain the
     /// shape.

@@ -42,7 +42,7 @@ impl Missed {
         let Miss::Condition(alternative, condition) = miss else { return };
         let at = (alternative, condition);
         let label = || Some(event.label().to_string());
-        // Compare only the first events: the comparisons look up labels and values.
+        // Compare only the first events, because looking up labels takes time.
         match self.count {
             0 => (self.label, self.condition) = (label(), Some(at)),
             1..=MAX_COMPARED => {

@@ -20,7 +20,7 @@
 //! |`missed` | explains why a trace does not decide a statement |
 //! |`unknown_names` | warns of names that no event of a format has |
 //! |`run` | the sink |
-//! |`verdict` | the result: the first difference of each rule, with the events around it |
+//! |`verdict` | the result: for each rule that is not met, the first difference and the events around it |
 //! |`write` | writes rules from a trace |
 //!
 //! A trace is read once. Each event is offered to the steps that may come next. The steps are tried

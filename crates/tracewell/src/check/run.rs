@@ -18,9 +18,9 @@ use crate::select::Bound;
 use crate::source::Span;
 use crate::text::{missing, spoken_time};
 
-/// Number of events shown up to a failure, including the event of the failure.
+/// Number of events to show up to and including the event of a failure.
 const BEFORE: usize = 6;
-/// Number of events shown after the failure.
+/// Number of events to show after the event of a failure.
 const BEHIND: usize = 2;
 
 /// A sink that compares a trace with rules. [`Check::verdict`] returns the verdict.
@@ -135,8 +135,8 @@ impl<'r> Check<'r> {
             failure.more -= 1;
             failure.context.push(Line::of(event));
         }
-        // Failures are completed in the order of the list. Later events skip the complete failures
-        // at the start of the list.
+        // Failures are completed in the order of the list. For later events, skip the complete
+        // failures at the start of the list.
         let growing = |failure: &Failure| failure.more > 0;
         self.whole +=
             self.verdict.failures[self.whole..].iter().take_while(|f| !growing(f)).count();

@@ -47,7 +47,7 @@ impl<'r> Shapes<'r> {
 }
 
 /// Returns true if the name in a pattern is a name of an event id. Names in quotation marks are
-/// compared literally, others as in selections.
+/// compared literally. Other names are compared as in selections.
 pub(super) fn is_named(name: &Text, trace: &Trace, id: u32) -> bool {
     match name {
         Text::Exactly(name) => {

@@ -91,7 +91,7 @@ pub(super) enum Decision {
     Open(String),
 }
 
-/// The sources of the current trace's values and of the values from earlier runs.
+/// The sources of values: the current trace and its figures, and the baseline of earlier runs.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) trace: &'a Trace,

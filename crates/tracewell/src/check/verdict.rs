@@ -19,7 +19,8 @@ use crate::text::{Describer, TextBuffer, counted, spoken_time};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
-    /// The first difference of each rule that is not met, in the order of the trace.
+    /// For each rule that is not met, its first difference from the trace. The differences are in
+    /// the order of the trace.
     pub failures: Vec<Failure>,
     /// The results of all rules, in the order in which they are written.
     pub rules: Vec<RuleResult>,

@@ -194,8 +194,8 @@ impl<W: Write> Sink for RulesWriter<W> {
 }
 
 impl WriteOptions {
-    /// Returns the statement `only` that selects the same events in rules; `None` if all events are
-    /// selected.
+    /// Returns the statement `only` for the rules. It selects the same events as these options.
+    /// Returns `None` if the options select all events.
     fn only(&self) -> Option<String> {
         if self.events.is_empty() && self.contexts.is_empty() {
             return None;

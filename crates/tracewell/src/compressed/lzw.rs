@@ -65,7 +65,7 @@ pub fn decompress(bytes: &[u8]) -> Result<Vec<u8>, CompressError> {
 /// The position of the next code.
 struct Codes<'a> {
     bytes: &'a [u8],
-    /// Position of the first code of this width, in bits.
+    /// Position of the first code that has the current width, in bits.
     start: usize,
     at: usize,
     width: u32,

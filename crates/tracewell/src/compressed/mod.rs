@@ -1,8 +1,8 @@
 //! Recognises and decompresses compressed files. Each compression has its own module.
 //!
-//! [`reader`] decompresses gzip and zstd files while they are read, [`lzw`] decompresses `.Z` files
-//! as a whole. `input` decompresses traces. `template::update` compresses a template file again if
-//! it was compressed before.
+//! [`reader`] decompresses gzip and zstd files while they are read, and [`lzw`] decompresses `.Z`
+//! files as a whole. `input` decompresses traces. `template::update` compresses a template file
+//! again if it was compressed before.
 
 mod gzip;
 pub mod lzw;

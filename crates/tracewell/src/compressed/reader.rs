@@ -1,6 +1,7 @@
 //! Decompresses gzip and zstd files while they are read.
 //!
-//! Memory is bounded: 32 KiB for gzip, and for zstd the window of a frame, at most 128 MiB.
+//! A gzip file needs 32 KiB of memory. A zstd file needs the window of a frame, which has at most
+//! 128 MiB.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -118,7 +119,8 @@ impl<R> Decompressor<R> {
 }
 
 impl<R: BufRead> Decompressor<R> {
-    /// Returns the number of decompressed bytes: 0 after the end of a member or frame.
+    /// Decompresses into `into`. Returns the number of bytes, which is 0 before the first and after
+    /// the last byte of a member or frame.
     fn step(&mut self, into: &mut [u8]) -> Result<usize, Broken> {
         let source = &mut self.source;
         if self.stage == Stage::Between {

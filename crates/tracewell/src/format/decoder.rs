@@ -11,7 +11,8 @@ use crate::model::{Emitter, EventBuffer, Sink, Trace, Window};
 pub struct Input<'a> {
     /// Offset of `bytes` in the source.
     pub offset: u64,
-    /// The bytes that have arrived. The bytes of a mapped file are complete at the first call.
+    /// The bytes that have arrived. If the source is a mapped file, the first call passes the whole
+    /// file.
     pub bytes: &'a [u8],
     /// True if the source ends after these bytes.
     pub last: bool,
@@ -35,8 +36,7 @@ pub enum Progress {
         /// Minimum number of bytes that the next call needs.
         wanted: usize,
     },
-    /// The decoder needs no more bytes, because the trace ended or the sink needs no further
-    /// events.
+    /// The decoder needs no more bytes, because the trace ended or the sink stopped.
     Done,
 }
 
@@ -67,8 +67,8 @@ impl std::error::Error for ReadError {}
 /// Decoders never panic, whatever the input. Allocated memory is proportional to the size of the
 /// window.
 pub trait Decoder: Send {
-    /// Returns the trace before the first byte is decoded. It contains the format, the schema, and
-    /// the facts that options specify.
+    /// Returns the initial trace, as it is before decoding begins. It contains the format, the
+    /// schema, and the facts that options specify.
     fn trace(&self) -> Trace;
 
     /// Decodes as much of `input` as possible into `out`, and updates the trace of `out`. If

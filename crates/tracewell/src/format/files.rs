@@ -15,7 +15,7 @@ pub type FindFiles = fn(&Path) -> io::Result<Option<FolderFiles>>;
 /// The files of a trace that is stored in a folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FolderFiles {
-    /// The file that describes the trace. The decoder gets its bytes as the input.
+    /// The file that describes the trace. The decoder receives the bytes of this file as its input.
     pub main: PathBuf,
     /// All files, in the order in which the decoder gets them. They include `main`.
     pub files: Vec<PathBuf>,

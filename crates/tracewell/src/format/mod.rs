@@ -122,7 +122,7 @@ pub struct Format {
     pub details: &'static [&'static str],
     /// True if several files of one run can be read as one trace ([`Settings::parts`]).
     pub joins: bool,
-    /// The command-line flag for files with names ([`Settings::names`]).
+    /// The command-line flag for files that assign names to numbers ([`Settings::names`]).
     pub names: Option<&'static str>,
     /// True if the target's datagrams have sequence numbers. In other formats, datagrams are parts
     /// of a stream.
@@ -252,7 +252,7 @@ impl Format {
             if file.format() == self.name {
                 schema.extend(file, self.rules)?;
             } else if by_name(file.format()).is_none() {
-                // A file for another format is skipped. A name that no format has is a mistake.
+                // Skip a file for another format, but reject a format that does not exist.
                 return Err(no_format(file));
             }
         }

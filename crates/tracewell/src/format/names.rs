@@ -1,10 +1,10 @@
-//! Reads names that users supply for numbers in a trace: pids of S.Ha.R.K. tasks, and system calls
-//! of AIX.
+//! Reads names that users supply for numbers in a trace. The numbers are pids of S.Ha.R.K. tasks or
+//! numbers of AIX system calls.
 //!
 //! A list has one entry per line, or entries separated by commas, such as `5=tau1` or `0x5 tau1`. A
 //! format can define a prefix that may precede the number, such as `name_pid_` in `name_pid_5`.
 //! Other lines that do not begin with a number are ignored, because they may be for other readers
-//! of the same file. Names are stored with unsafe characters escaped.
+//! of the same file. Unsafe characters in names are escaped.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -18,8 +18,8 @@ use crate::text::{counted, shown};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     by_number: HashMap<u64, String, RandomState>,
-    /// True if [`Names::remark`] adds no warning, because the trace contained one of the numbers or
-    /// the list is used for many traces.
+    /// True if the trace contained one of the numbers, or if the list is used for many traces.
+    /// [`Names::remark`] then adds no warning.
     used: Cell<bool>,
 }
 

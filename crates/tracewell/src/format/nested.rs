@@ -8,7 +8,7 @@ const MAX_DEPTH: usize = 64;
 /// counted. Their events belong to the deepest stored interrupt.
 #[derive(Clone, Debug)]
 pub(super) struct Nested<T> {
-    /// The outermost first.
+    /// The stored interrupts, from the outermost to the innermost.
     entered: Vec<T>,
     /// Number of interrupts in progress that are not stored.
     deeper: u64,

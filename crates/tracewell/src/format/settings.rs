@@ -98,9 +98,9 @@ pub struct Defaults {
 pub struct DefaultOption {
     /// Name of the format that has the option.
     pub format: &'static str,
-    /// Key of the option, as after `-O`.
+    /// Key of the option, as the user would type it after `-O`.
     pub key: String,
-    /// Value of the option, as after `-O KEY=`.
+    /// Value of the option, as the user would type it after `-O KEY=`.
     pub value: String,
     /// The place of the option in the file, for messages.
     pub place: String,
@@ -133,7 +133,7 @@ impl Settings {
     /// Returns the settings for a format, with the defaults for settings that the user did not
     /// give. In the result, the field `defaults` contains only the defaults that apply.
     pub(super) fn of_format(&self, format: &str) -> Self {
-        // Name every field, so that the compiler finds a field that this function forgets.
+        // The new value lists all fields, so the compiler reports a field that is not copied.
         let Self { format: name, options, names, schemas, symbols, parts, files, .. } = self;
         let Self { threads, is_growing, only_first, defaults, .. } = self;
         let mut all = Self {
@@ -156,7 +156,7 @@ impl Settings {
                 all.defaults.options.push(option.clone());
             }
         }
-        // If several configurations give names, the last one applies.
+        // If the defaults contain several files of names for this format, the last file applies.
         let default_names = defaults.names.iter().rev().find(|names| names.format == format);
         if names.is_empty() && options.get("names").is_none() {
             all.names.extend(default_names.map(|names| names.file.clone()));

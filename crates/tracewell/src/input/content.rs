@@ -25,7 +25,8 @@ const MAX_TEXT: u64 = 256 << 20;
 pub(super) enum Content {
     /// All bytes, in memory.
     Whole(Bytes),
-    /// A stream, which can be read once: the bytes that have been read, and a reader for the rest.
+    /// A stream, which can be read only once. `start` contains the bytes that have been read, and
+    /// `rest` reads the others.
     Stream { start: Vec<u8>, rest: Rest },
     /// A compressed file, with its first decompressed bytes. Each reading decompresses the file
     /// again.

@@ -1,10 +1,10 @@
 //! Reads the symbols of a program from its ELF file. The symbols name addresses in a trace
 //! ([`SymbolTable`]).
 //!
-//! Layout: System V ABI, chapter 4, "Object Files"; for the mapping symbols `$t` and bit 0 of
-//! functions, "ELF for the Arm Architecture", section 5.5. The crate `object` reads the structures.
-//! This module selects the symbols that name addresses in memory. `lines` reads the lines of the
-//! source.
+//! Chapter 4 of the System V ABI, "Object Files", defines the layout. Section 5.5 of "ELF for the
+//! Arm Architecture" defines the mapping symbols, such as `$t`, and bit 0 of function addresses.
+//! The crate `object` reads the structures. This module selects the symbols that name addresses in
+//! memory, and `lines` reads the line tables.
 
 use std::fmt::{self, Write};
 
@@ -156,7 +156,7 @@ fn definitions<Elf: FileHeader<Endian = Endianness>>(
     Some(symbols.into_iter().map(|(_, symbol)| symbol).collect())
 }
 
-/// Returns true if a symbol is code, data or a label with an address. Does not read the symbol's
+/// Returns true if a symbol has an address and is code, data or a label. Does not read the symbol's
 /// name.
 fn has_address<S: Sym<Endian = Endianness>>(entry: &S, endian: Endianness) -> bool {
     let section = entry.st_shndx(endian);
@@ -196,8 +196,8 @@ fn decode_rust(name: &[u8]) -> Option<String> {
 /// function's parameters, which make names long. For example, a handler is shown as
 /// `uart::Driver::receive`.
 fn decode_cpp(name: &[u8]) -> Option<String> {
-    // Require the prefix, because the name of a C function could otherwise be read as the code of a
-    // type.
+    // Require the prefix. Otherwise the demangler could treat the name of a C function as an
+    // encoded type.
     if !name.starts_with(b"_Z") {
         return None;
     }

@@ -99,8 +99,8 @@ impl InputError {
         Self::io(path, io::Error::new(io::ErrorKind::InvalidData, message))
     }
 
-    /// Returns the error for bytes that are not a trace of a known format. `options` are the
-    /// options of formats that the user set.
+    /// Returns the error for bytes that are not a trace of a known format. `options` are the format
+    /// options that the user set.
     pub(super) fn unrecognised(
         path: &Path,
         start: &[u8],

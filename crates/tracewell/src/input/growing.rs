@@ -26,7 +26,7 @@ use crate::model::{Sink, Trace};
 /// changed since the previous snapshot.
 const MAX_LAST: usize = 8;
 
-/// A trace in a folder that grows.
+/// A growing trace in a folder.
 ///
 /// ```
 /// use std::path::Path;
@@ -67,8 +67,8 @@ struct Seen {
 type Version = (u64, Option<SystemTime>);
 
 impl Growing {
-    /// Begins to follow the trace at a path: a folder, which can still be empty, or a file in it.
-    /// Returns `None` if the path is a trace in a single file.
+    /// Begins to follow the trace at a path. The path is the folder of the trace, which can still
+    /// be empty, or a file in this folder. Returns `None` if the path is a trace in a single file.
     ///
     /// # Errors
     /// Returns an error if the path cannot be read, or if the settings do not fit the format.
@@ -80,7 +80,7 @@ impl Growing {
         let format = match folder::find(path, &settings) {
             Ok(None) => return Ok(None),
             Ok(Some((format, _))) => format,
-            // The program may write the file `metadata` later.
+            // The recorder may write the file `metadata` later.
             Err(error) => match in_folder.filter(|_| path.is_dir()) {
                 Some(format) => format,
                 None => return Err(error),

@@ -1,6 +1,6 @@
-//! Reads the lines of a program's source from the debug information of its ELF file (DWARF 2 to 5).
-//! The crate `gimli` reads the structures. This module selects the line programs and sets limits;
-//! it reads no types and no variables.
+//! Reads line tables, which assign source lines to addresses, from the debug information of a
+//! program's ELF file (DWARF 2 to 5). The crate `gimli` reads the structures. This module selects
+//! the line programs and sets limits; it reads no types and no variables.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -62,7 +62,7 @@ fn add_units(
         add_rows(dwarf, &unit, lines).map_err(damaged)?;
         if lines.len() > MAX_ROWS {
             *lines = Lines::default();
-            return Err(format!("more than {MAX_ROWS} changes of lines"));
+            return Err(format!("more than {MAX_ROWS} rows in the line tables"));
         }
     }
     Ok(())

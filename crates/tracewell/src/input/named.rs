@@ -1,9 +1,9 @@
 //! Reads an input so that all its names are known at the first event.
 //!
-//! A trace may name a context or an object after the events that refer to it. So a command reads a
-//! file twice if it compares names with names that a user typed. The sink receives the events of
-//! the second pass, together with the trace from the first pass. If a key is reused, it refers to
-//! the context that has the key at the current event.
+//! A trace may name a context or an object after the events that refer to it. So a command that
+//! searches for a name that a user typed reads a file twice. The sink receives the events of the
+//! second pass, together with the trace from the first pass. During the second pass, a reused key
+//! refers to the context that has the key at the current event.
 
 use super::{Input, InputError};
 use crate::model::{Batch, Flow, Loss, Severity, Sink, SinkError, Trace};

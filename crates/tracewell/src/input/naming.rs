@@ -11,8 +11,8 @@ use crate::model::{Batch, Event, EventIds, Severity, SymbolTable, Trace};
 /// Maximum number of events that one note lists.
 const MAX_LISTED: usize = 10;
 
-/// The files in which a user named events and addresses. Also facts that show whether the trace
-/// uses these names.
+/// The files in which a user named events and addresses. Also records if the trace uses these
+/// names.
 #[derive(Default)]
 pub(super) struct UserNames {
     files: Vec<Arc<Extension>>,
@@ -115,7 +115,7 @@ fn report_symbols(symbols: &SymbolTable, has_symbol: bool, trace: &mut Trace) {
     let is_used = has_symbol
         || trace.contexts.iter().any(|(_, context)| named(context.key))
         || trace.objects.iter().any(|(_, object)| named(object.key));
-    // A trace without events has no addresses, so it says nothing about the program.
+    // A trace without events has no addresses, so it cannot show that the program is the wrong one.
     if is_used || trace.events == 0 {
         return;
     }

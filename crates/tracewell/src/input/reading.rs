@@ -48,7 +48,7 @@ pub enum State {
     Wanting,
     /// The trace has ended.
     Done,
-    /// The sink needs no more events.
+    /// The sink stopped.
     Stopped(Stop),
 }
 
@@ -72,7 +72,7 @@ impl Reading {
         Ok(Self { decoder, trace, window: Window::default(), names })
     }
 
-    /// Sets the files that were joined to the input, for [`Trace::parts`].
+    /// Sets [`Trace::parts`]: the files that were joined to form the input.
     pub(super) fn set_parts(&mut self, parts: Vec<(u64, String)>) {
         self.trace.parts = parts;
     }
@@ -104,8 +104,8 @@ impl Reading {
     }
 
     /// Passes the pending bytes to the decoder again. Call this if no bytes have arrived for a
-    /// while. A decoder that needs more bytes to infer its settings then infers them from the bytes
-    /// that it has.
+    /// while. If a decoder is still waiting for bytes to infer its settings, it now infers them
+    /// from the bytes that have arrived.
     ///
     /// # Errors
     /// Returns an error if the bytes are not of the format.

@@ -58,8 +58,8 @@ impl Input {
         Ok(Selection { skip, ..selection })
     }
 
-    /// Reads the selected events into a sink. All names are known at the first event if the sink or
-    /// the selection needs names.
+    /// Reads the selected events into a sink. If `named` is true or the selection contains names,
+    /// handles names as [`Input::read_named`] does.
     pub(super) fn read_selected(
         &mut self,
         sink: &mut dyn Sink,

@@ -21,8 +21,7 @@ pub(super) fn decoded(
 ) -> Result<Content, InputError> {
     let Some(encoding) = image::recognise(content.start()) else { return Ok(content) };
     let text = content.into_bytes(path, remarks)?;
-    // The faults of a damaged text are listed, but the bytes that could be decoded are read as a
-    // trace.
+    // If the text is damaged, list its faults and use the bytes that could be decoded.
     let decoded = encoding.decode(&text);
     remarks.add(Severity::Note, None, format!("decoded from {}", encoding.name()));
     remarks.append(decoded.diagnostics);

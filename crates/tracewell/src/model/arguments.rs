@@ -34,8 +34,8 @@ impl<'a> Arguments<'a> {
         let (layout, records) = (trace.payload, batch.records);
         let words = match (layout, records.fixed_size()) {
             (PayloadLayout::Words { order, bytes: 4 }, Some((bytes, size, payload)))
-                // If records consist of whole words, a word is found by its index, without slices
-                // of records.
+                // If records consist of whole words, `get` computes the index of a word, and does
+                // not slice records.
                 if payload <= size && size > 0 && (size | payload).is_multiple_of(4) =>
             {
                 let (words, _) = bytes[..bytes.len() / size * size].as_chunks();

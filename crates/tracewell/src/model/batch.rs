@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use super::ContextId;
 
-/// Priority of the context that recorded an event, or the value for no priority. A value of this
-/// type occupies two bytes, so a column of priorities needs two bytes per event.
+/// Priority of the context that recorded an event, or [`Priority::NONE`]. A value of this type
+/// occupies two bytes, so a column of priorities needs two bytes per event.
 ///
 /// ```
 /// use tracewell::model::Priority;
@@ -62,8 +62,9 @@ impl fmt::Debug for Priority {
 /// ```
 #[derive(Debug, Default)]
 pub struct Columns {
-    /// Ticks since the first event of the trace, as an unwrapped number of 64 bits. Within a
-    /// source, ticks never decrease, unless the clock of the source went backwards.
+    /// Ticks since the first event of the trace. They have 64 bits, and keep growing when the
+    /// counter wraps. Within a source, ticks never decrease, unless the clock of the source went
+    /// backwards.
     pub ticks: Vec<u64>,
     /// The core that recorded the event; 0 if there is only one.
     pub cpu: Vec<u16>,
@@ -148,8 +149,8 @@ impl<'a> Records<'a> {
         Self { bytes, offset, shape: Shape::Variable(spans), offsets: &[] }
     }
 
-    /// Creates records of different lengths with decoded payloads, with one span each. The field
-    /// `payload` of a span is an offset in `payloads`. A payload ends where the next payload
+    /// Creates records of different lengths. Each record has a span and a decoded payload. The
+    /// field `payload` of a span is an offset in `payloads`. A payload ends where the next payload
     /// begins.
     pub fn decoded(bytes: &'a [u8], offset: u64, spans: &'a [Span], payloads: &'a [u8]) -> Self {
         Self { bytes, offset, shape: Shape::Decoded { spans, payloads }, offsets: &[] }

@@ -85,14 +85,14 @@ impl Counter {
         Self { mask, last: mask, direction }
     }
 
-    /// Returns the mask if it consists of the n lowest bits and the modulus is 2^n. The number of
-    /// ticks between two stamps is then the difference of the stamps, masked.
+    /// Returns the mask if it consists of the n lowest bits and the modulus is 2^n. For such a
+    /// counter, the masked difference of two stamps is the number of ticks between them.
     pub(crate) const fn low_bits(&self) -> Option<u64> {
         let low = self.mask & self.mask.wrapping_add(1) == 0 && self.last == self.mask;
         if low { Some(self.mask) } else { None }
     }
 
-    /// Returns the valid part of a raw timestamp, masked and reduced below the modulus.
+    /// Applies the mask to a raw timestamp. Returns the result modulo the counter's modulus.
     #[inline]
     pub const fn stamp(&self, raw: u64) -> u64 {
         let masked = raw & self.mask;
@@ -173,8 +173,8 @@ impl Rate {
 
     /// Like [`Rate::nanoseconds`], for rates at which a tick is not a whole number of nanoseconds.
     fn divided(self, ticks: u64) -> u64 {
-        // Use 64-bit multiplications if nothing overflows: divisions would take most of the time
-        // that is needed to write a line.
+        // Use 64-bit multiplications if nothing overflows, because divisions would take most of the
+        // time in which a report writes an event.
         if let Some(product) = ticks.checked_mul(self.seconds.get())
             && self.ticks.get() <= u64::MAX / 1_000_000_000
         {
@@ -318,8 +318,8 @@ pub struct Clock {
     /// Ticks per second, if known. If the rate changes, this is the first rate.
     pub rate: Option<Rate>,
     /// The rates that [`Clock::change_rate`] set, in the order of time; empty if `rate` never
-    /// changes. Each rate begins at a whole number of nanoseconds. The start of the first rate is
-    /// rounded up if no rate was known before. All other starts are rounded down.
+    /// changes. Each rate begins at a whole number of nanoseconds. If no rate was known before a
+    /// change, `nanoseconds` of this change is rounded up. Otherwise it is rounded down.
     pub changes: Vec<RateChange>,
     /// The counter that produced the timestamps.
     pub counter: Counter,

@@ -101,8 +101,8 @@ pub struct Contexts {
     renamed: Vec<ContextId>,
     /// Number of changes of `by_key`.
     bindings: u64,
-    /// The keys of the latest changes of `by_key`. Their number is at most the number of contexts
-    /// plus one.
+    /// The keys of the latest changes of `by_key`. The list has at most one more key than there are
+    /// contexts.
     rebound: Vec<u64>,
 }
 
@@ -134,8 +134,8 @@ impl Contexts {
     /// Adds a context and returns its id. If the key is known, returns the id of the existing
     /// context and does not change the context.
     pub fn add(&mut self, context: Context) -> ContextId {
-        // Even with a different context in each event, a trace with 2^32 contexts would occupy at
-        // least 128 GiB.
+        // 32 bits suffice for the number of a context: even if each event had its own context, a
+        // trace with 2^32 contexts would occupy at least 128 GiB.
         let next = ContextId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
         let key = context.key;
         let id = *self.by_key.entry(key).or_insert_with(|| {
@@ -184,8 +184,9 @@ impl Contexts {
         self.bindings = 0;
     }
 
-    /// Lets each key refer to the same context as in `live`. `live` has the same contexts, but may
-    /// lack the last ones. A key keeps its context if no context of `live` has had this key.
+    /// Lets each key refer to the same context as in `live`. `live` contains the first contexts of
+    /// this list, possibly all of them. A key keeps its context if no context of `live` has had
+    /// this key.
     pub(crate) fn follow(&mut self, live: &Self) {
         let behind = usize::try_from(live.bindings - self.bindings).unwrap_or(usize::MAX);
         let missed = live.rebound.len().checked_sub(behind);

@@ -64,7 +64,8 @@ impl fmt::Display for Diagnostic {
 }
 
 impl Diagnostic {
-    /// Returns the message. If it concerns another file, the name of that file precedes it.
+    /// Returns the message. If the diagnostic concerns another file, the result begins with the
+    /// name of that file.
     pub fn message_with_file(&self) -> String {
         match &self.file {
             Some(file) => format!("{file}: {}", self.message),

@@ -44,7 +44,7 @@ pub struct EventBuffer {
     /// [`Emitter::copied`].
     pub copies: Vec<u8>,
     shape: Shape,
-    /// Source offset to which spans in the window are relative.
+    /// The positions in spans of the window count from this offset in the source.
     origin: u64,
     /// Numbers of bytes in `payloads` and in `copies` that belong to added events.
     claimed: (usize, usize),

@@ -134,8 +134,8 @@ impl<'a> Event<'a> {
         self.trace.payload.argument(self.row.payload, index)
     }
 
-    /// Returns the bytes of argument `index`, which is a string, bytes or a list. For all other
-    /// arguments, returns an empty slice.
+    /// Returns the bytes of argument `index`, whose type must be `Text`, `Bytes`, `List` or
+    /// `Nested`. Returns an empty slice if the event does not have this argument.
     pub fn bytes(&self, index: usize) -> &'a [u8] {
         let (layout, payload) = (self.trace.payload, self.row.payload);
         match self.kind().instrumentation.parts {
@@ -182,7 +182,7 @@ impl<'a> Event<'a> {
     }
 
     /// Returns the name of a span. Returns `None` if the trace does not contain the span's
-    /// beginning, or if too many other spans began later.
+    /// beginning, or if [`ProgramSpans`](super::ProgramSpans) no longer contains the span.
     pub fn span_name(&self, number: u64) -> Option<&'a str> {
         let begun_by = self.trace.program_spans.get(number)?.begun_by?;
         let site = self.trace.schema.event(begun_by).instrumentation.site.as_ref();
@@ -267,8 +267,9 @@ pub enum ArgumentValue<'a> {
     Float(f64),
     /// Bits or an address, shown in hexadecimal.
     Hex(u64),
-    /// The key of an object, and the label of the object that had this key at the time of the
-    /// event. If no object had the key, this is the label of a symbol that begins at this address.
+    /// The recorded number of an object, usually its address, and the label of the object that had
+    /// this number at the time of the event. If there was no such object, the label is the name of
+    /// the symbol whose address equals the number.
     Object(u64, Option<&'a str>),
     /// A number and its name in the schema.
     Enum(u64, Option<&'a str>),

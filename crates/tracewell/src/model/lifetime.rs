@@ -113,8 +113,9 @@ impl Lifetimes {
 
     /// Assigns the lives to the source's objects. `named` contains these objects in the order of
     /// the source. From the beginning of each life, the key refers to the object that is assigned
-    /// to this life. If no object is left for a life of the kind `made_up.0`, creates one with the
-    /// label that `made_up.1` returns. `from` is the tick of the first position.
+    /// to this life. If no object is left for a life of an object of the kind `made_up.0`, the life
+    /// gets a new object. `made_up.1` returns the label of this object. `from` is the tick at which
+    /// lives without a recorded creation begin.
     pub fn settle(
         mut self,
         schema: &Schema,
@@ -193,11 +194,11 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// Returns the lives in time order, each with its object. At first, the source filled the slots
-    /// of a key in order. If there are at least as many slots as lives, the lives got the last
-    /// slots. This function then searches from the last life and the last slot backwards. If there
-    /// are fewer slots than lives, some lives shared a slot. This function then searches from the
-    /// first life and the first slot forwards.
+    /// Returns the lives in time order, each with its object. While the source had unused slots for
+    /// a key, it filled them in order. If there are at least as many slots as lives, the lives got
+    /// the last slots. This function then searches from the last life and the last slot backwards.
+    /// If there are fewer slots than lives, some lives shared a slot. This function then searches
+    /// from the first life and the first slot forwards.
     fn give(mut self, lives: &[ObservedLifetime]) -> Vec<(ObservedLifetime, Option<ObjectId>)> {
         let first = lives.first().filter(|life| life.created.is_none()).cloned();
         let begun: Vec<_> = lives.iter().filter(|life| life.created.is_some()).cloned().collect();

@@ -72,7 +72,7 @@ pub struct Loss {
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
     by_cause: BTreeMap<LossCause, LossCount>,
-    /// Number of places.
+    /// Number of places at which events are missing.
     places: u64,
     /// Number of the event after the most recent loss.
     last: Option<u64>,

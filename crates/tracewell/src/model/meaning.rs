@@ -1,4 +1,4 @@
-//! The meanings of events for scheduling, which do not depend on the traced system.
+//! The meanings of events for scheduling. They are the same for all traced systems.
 //!
 //! Analyses use only meanings, so every analysis works for every dialect. Events that are unrelated
 //! to scheduling have no meaning.

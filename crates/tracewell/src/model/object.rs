@@ -57,7 +57,7 @@ struct Binding {
     from: u64,
     /// `None` if the key refers to no known object from this tick on.
     object: Option<ObjectId>,
-    /// Number of times that the key was renamed, up to this binding.
+    /// Number of times that the name of the key changed, up to this binding.
     renamed: usize,
 }
 
@@ -98,7 +98,7 @@ impl Bindings {
         }
     }
 
-    /// Returns true if the key was renamed.
+    /// Returns true if the name of the key changed.
     fn were_renamed(&self) -> bool {
         self.0.last().is_some_and(|last| last.renamed > 0)
     }
@@ -168,7 +168,7 @@ pub struct NamedAt {
 struct KeyHistory {
     /// The objects, in the order of the source.
     ids: OneOrMany<ObjectId>,
-    /// The objects of any kind to which the key refers over time.
+    /// The bindings of the key to objects of all kinds.
     bindings: Bindings,
 }
 
@@ -203,7 +203,7 @@ pub struct Objects {
     by_kind: HashMap<(u64, u32), Bindings, RandomState>,
     /// True for dialects in which the name of a key applies to objects of every kind.
     kinds_share_names: bool,
-    /// True if some key was renamed.
+    /// True if the name of some key changed.
     has_renamed: bool,
     changes: u64,
 }
@@ -327,8 +327,8 @@ impl Objects {
         }
     }
 
-    /// Lets kinds of objects share names. If a key then refers to no object of the requested kind,
-    /// lookups return the object of another kind that has this key.
+    /// Declares that the name of a key applies to objects of every kind. If a key then refers to no
+    /// object of the requested kind, lookups return the object of another kind that has this key.
     pub fn share_names_among_kinds(&mut self) {
         self.kinds_share_names = true;
     }
@@ -373,12 +373,12 @@ impl Objects {
         }
     }
 
-    /// Returns the number of times that a key was renamed up to a time. If the key refers to
-    /// objects of the given kind, counts only the names of these objects. Two events refer to the
-    /// same object only if this number is the same for both.
+    /// Returns the number of times that the name of a key changed, up to the time `ticks`. If the
+    /// key has had objects of the kind `kind`, counts only changes from one object of this kind to
+    /// another. Two events refer to the same object only if this number is the same for both.
     #[inline]
     pub fn renamed(&self, key: u64, ticks: u64, kind: Option<u32>) -> usize {
-        // In most traces, no key is ever renamed.
+        // In most traces, the name of a key never changes.
         if self.has_renamed { self.count_renamed(key, ticks, kind) } else { 0 }
     }
 
@@ -388,7 +388,8 @@ impl Objects {
         bindings.and_then(|bindings| bindings.at(ticks)).map_or(0, |binding| binding.renamed)
     }
 
-    /// Returns true if some key was renamed. Otherwise [`Objects::renamed`] returns 0 for all keys.
+    /// Returns true if the name of some key changed. Otherwise [`Objects::renamed`] returns 0 for
+    /// all keys.
     #[inline]
     pub(crate) fn have_renamed(&self) -> bool {
         self.has_renamed

@@ -18,8 +18,8 @@ pub(crate) struct PerId<T> {
     schema: Weak<Schema>,
     /// Index in `entries` by id; 0 if the id has no entry yet.
     index: Vec<u16>,
-    /// The entries. The ids that do not fit into `index` share the first entry. Looking up one of
-    /// these ids overwrites it.
+    /// The entries. The ids that do not fit into `index` share the first entry. Each lookup of one
+    /// of these ids overwrites the first entry.
     entries: Vec<T>,
 }
 

@@ -4,7 +4,7 @@
 //! a process. This table gives the spans the numbers 1, 2, 3 and so on, in the order in which they
 //! first occur in a trace. So people can read and type the numbers, and every JSON reader
 //! represents them exactly. The decoder adds spans and replaces the ids in events by numbers.
-//! Events look up the name of a span by its number.
+//! [`Event::span_name`](super::Event::span_name) finds the name of a span by its number.
 //!
 //! A program may begin millions of spans, so memory is bounded. The table keeps open spans up to a
 //! limit, and the most recently ended spans. A span has no name if its beginning was not recorded

@@ -55,13 +55,14 @@ impl From<Option<ContextId>> for MaybeContext {
     }
 }
 
-/// A choice made by the scheduler. It contains the running context. Some implementations contain
-/// further data.
+/// A choice of the scheduler. It contains the context that runs as a result. Some implementations
+/// contain further data.
 pub trait Choice: Copy + PartialEq + Default {
     /// Returns the choice of a task that runs on its own behalf.
     fn of(task: MaybeContext) -> Self;
 
-    /// Returns the context that is running. The default value of the type contains no context.
+    /// Returns the context that runs as a result. The default value of the type contains no
+    /// context.
     fn runs(self) -> MaybeContext;
 }
 
@@ -144,7 +145,7 @@ impl<C: Choice> Running<C> {
         self.depth > 0
     }
 
-    /// Handles the start of the trace while this task is running.
+    /// Handles the start of a trace in which `task` is already running.
     pub fn start(&mut self, task: ContextId) {
         if self.task().is_none() {
             self.now = C::of(task.into());

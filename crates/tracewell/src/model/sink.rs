@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 
 use super::{Batch, Loss, Slices, Trace};
 
-/// The result of a sink: continue, or break with a reason. After `Break`, the decoder does not call
-/// the sink again.
+/// The result of a sink: continue, or break with a reason. After `Break`, an
+/// [`Input`](crate::input::Input) passes no further events or losses to the sink.
 pub type Flow<T = ()> = ControlFlow<Stop, T>;
 
 /// The reason why a sink stops the reader.

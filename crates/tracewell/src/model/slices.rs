@@ -1,7 +1,7 @@
 //! Parts of a trace that several threads decode independently of each other.
 //!
-//! If records have a fixed size and are in memory, a decoder can decode the events of a part
-//! without those before it. The decoder passes such events as [`Slices`] to a sink that accepts
+//! If records have a fixed size and are in memory, a decoder can decode the events of each part
+//! without the parts before it. The decoder passes such events as [`Slices`] to a sink that accepts
 //! slices, and passes all other events in batches. The sink decodes and formats the slices on
 //! several threads.
 

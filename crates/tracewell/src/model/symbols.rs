@@ -92,13 +92,13 @@ impl fmt::Display for SymbolAt<'_> {
 
 impl SymbolTable {
     /// Creates a table. If several symbols contain an address, the address belongs to the symbol
-    /// that begins last. If several symbols begin there, the smallest one has priority, or the
-    /// first in `symbols` if their sizes are equal. A symbol of unknown size gives a name to its
-    /// address only if no other symbol contains this address.
+    /// that begins last. If several symbols begin at the same address, the smallest one has
+    /// priority. If their sizes are equal, too, the first one in `symbols` has priority. A symbol
+    /// of unknown size gives a name to its address only if no other symbol contains this address.
     pub fn new(program: Program, mut symbols: Vec<Symbol>) -> Self {
-        // At each address, the last symbol has priority, so the smallest symbol must come last. If
-        // several symbols have the same address and size, the first one in `symbols` comes last,
-        // because the list was reversed and the sort is stable.
+        // At each address, the last symbol in the list has priority, so the smallest symbol must
+        // come last. If several symbols have the same address and size, the first one in `symbols`
+        // comes last, because the list was reversed and the sort is stable.
         symbols.reverse();
         symbols.sort_by_key(|symbol| (symbol.address, std::cmp::Reverse(symbol.size)));
         let mut ranges = sized_ranges(&symbols);

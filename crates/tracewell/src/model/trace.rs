@@ -25,7 +25,7 @@ pub enum FactForm {
 /// A dialect-specific property of the source, such as an address, a width or a byte order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fact {
-    /// The dialect's own name.
+    /// The name of the property in the dialect.
     pub name: &'static str,
     /// Value as a number.
     pub value: u64,
@@ -69,8 +69,8 @@ pub struct Field {
     pub offset: usize,
     /// Its length in bytes: 2, or 4.
     pub bytes: u8,
-    /// A byte of the payload and a mask of its bits. If any of these bits is set, the recorder did
-    /// not write the number.
+    /// The position of a byte in the payload, and a mask of bits in this byte. If any of these bits
+    /// is set, the recorder did not write the number.
     pub absent: Option<(usize, u8)>,
 }
 
@@ -106,9 +106,9 @@ impl PayloadLayout {
         }
     }
 
-    /// Returns the bytes of argument number `index`, which is a string, bytes or a list. In a row
-    /// of words, the argument contains the number of bytes. The bytes follow this number and fill
-    /// the rest of the payload.
+    /// Returns the bytes of argument number `index`, which is a string, bytes or a list. In the
+    /// layout [`Words`](Self::Words), the argument contains the number of bytes. The bytes follow
+    /// this number and fill the rest of the payload.
     pub fn bytes(self, payload: &[u8], index: usize) -> &[u8] {
         match self {
             Self::Words { bytes, .. } => {
@@ -322,15 +322,14 @@ impl Trace {
         }
     }
 
-    /// Returns the source's own text with this name, or an empty string if the source has no such
-    /// text.
+    /// Returns the source's text with this name, or an empty string if the source has no such text.
     pub fn text(&self, name: &str) -> &str {
         let text = self.texts.iter().find(|(known, _)| *known == name);
         text.map_or("", |(_, text)| text)
     }
 
-    /// Returns the process id of a context, if the trace contains it. The number is a parameter of
-    /// the object that describes the context.
+    /// Returns the id of the process to which a context belongs, or `None` if the trace does not
+    /// contain this id. The id is a parameter of the object that describes the context.
     pub fn process_of(&self, context: &Context) -> Option<u64> {
         let object = self.objects.get(context.object?)?;
         let process = self.schema.object_kind(object.kind)?.process?;

@@ -1,4 +1,5 @@
-//! Decoded payloads. Each is a row of values and the bytes of these values.
+//! Decoded payloads. Each payload is a row: a header, slots for the values, and the bytes to which
+//! slots refer.
 //!
 //! Some dialects pack their records: settings determine sizes, bytes are escaped, or strings
 //! precede other arguments. The decoders of such dialects write each event's arguments in this form
@@ -33,8 +34,8 @@ pub const fn place(start: u32, length: u32) -> u64 {
     start as u64 | (length as u64) << 32
 }
 
-/// Appends a row to `out`: the bits of filled slots, the slots, and the bytes to which the slots
-/// refer. Pads the row to a multiple of 8 bytes.
+/// Appends a row to `out`: the header, the slots, and the bytes to which the slots refer. Pads the
+/// row to a multiple of 8 bytes.
 pub fn put(out: &mut Vec<u8>, present: u32, slots: &[u64], bytes: &[u8]) {
     out.extend(head(present, slots.len() as u32).to_le_bytes());
     out.extend(slots.iter().flat_map(|slot| slot.to_le_bytes()));
@@ -142,7 +143,8 @@ impl ListItem<'_> {
         }
     }
 
-    /// Appends several numbers of the same kind as this one.
+    /// Appends several numbers of the same kind as this item. Appends nothing unless this item is
+    /// `Signed`, `Unsigned` or `Hex`.
     #[inline]
     pub(crate) fn write_numbers(&self, numbers: impl Iterator<Item = u64>, list: &mut Vec<u8>) {
         let (kind, detail) = match *self {

@@ -122,8 +122,8 @@ impl Analyses {
     }
 
     /// Returns the figures of `sections` as text. Without sections, returns the requested
-    /// explanation, or a summary of the most important figures, which fits on a screen. Call this
-    /// after the last event of `trace`.
+    /// explanation. If none was requested, returns a summary of the most important figures that
+    /// fits on a screen. Call this after the last event of `trace`.
     pub fn text(self, trace: &Trace, sections: Option<&[Section]>, layout: Layout) -> String {
         let results = self.finish(trace);
         let Results { figures, machines, spans: all_spans, wanted, .. } = &results;
@@ -150,7 +150,7 @@ impl Analyses {
         if let Some(Ok(path)) = &results.path {
             critical_path::put(&mut text, trace, path, layout);
         }
-        // Insert the lines about the range and about options without effect before all tables.
+        // Before all tables, insert the lines about the range and about options without effect.
         let second = text.match_indices('\n').nth(1).map_or(text.len(), |(at, _)| at + 1);
         let mut lines = results.covered.map(|covered| line(covered, figures.span.end));
         let lines = lines.get_or_insert_default();

@@ -22,8 +22,8 @@ pub(super) struct KeptLines {
     text: TextBuffer,
 }
 
-/// Maximum length of a line in bytes: numbers and blanks, context, label, a detail, and the
-/// arguments.
+/// Maximum length of a line in bytes. A line consists of numbers and blanks, the context, the
+/// label, a detail, and the arguments.
 const MAX_LENGTH: usize = 8 * Reservation::NUMBER + (3 + MAX_NUMBERS) * WideText::MAX_LEN;
 const _: () = assert!(MAX_LENGTH <= MAX_LINE);
 

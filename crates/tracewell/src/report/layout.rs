@@ -30,7 +30,8 @@ impl Layout {
         if self.width.is_some() { crate::text::grouped(count) } else { count.to_string() }
     }
 
-    /// Returns a line, folded to the screen; later lines begin with `indent` blanks.
+    /// Returns a line, folded to the width of the screen. Continuation lines begin with `indent`
+    /// blanks.
     pub(super) fn fold<'a>(&self, line: &'a str, indent: usize) -> std::borrow::Cow<'a, str> {
         match self.width {
             Some(width) => crate::text::fold(line, width, indent),

@@ -4,12 +4,13 @@
 //! | column | content |
 //! |---|---|
 //! | SEQ | number of the event in the trace |
-//! | TIME or TICKS | since the first event: seconds if the clock's rate is known, else ticks; or a date ([`TimeForm`]) |
-//! | DELTA | since the previous line: microseconds or ticks |
-//! | CPU | only if more than one core recorded |
+//! | TIME or TICKS | time since the first event in seconds, or in ticks if the clock's rate is unknown |
+//! | DATE | date of the event; replaces the time if [`TimeForm`] requests dates |
+//! | DELTA | time since the previous line in microseconds or ticks |
+//! | CPU | number of the core; only if more than one core recorded |
 //! | CONTEXT | the context that recorded the event; `>` marks a context that took over the core |
 //! | PRI | priority of the context |
-//! | LEVEL | only for instrumented programs: level of the call site |
+//! | LEVEL | level of the call site; only for instrumented programs |
 //! | EVENT | label of the event |
 //! | ARGUMENTS | decoded arguments |
 //!
@@ -79,7 +80,7 @@ pub struct ReportOptions {
     pub selection: Selection,
     /// The form of times.
     pub times: TimeForm,
-    /// Also shows arguments that reports on a screen leave out: [`Format::details`].
+    /// True if reports on a screen also show the arguments in [`Format::details`].
     ///
     /// [`Format::details`]: crate::format::Format::details
     pub shows_details: bool,

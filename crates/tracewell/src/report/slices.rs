@@ -1,4 +1,5 @@
-//! Writes the lines of events that several threads decode and format.
+//! Writes a report in several threads. Each thread decodes the events of one slice at a time and
+//! formats their lines.
 
 use std::io::{self, Write};
 

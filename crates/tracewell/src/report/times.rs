@@ -6,8 +6,8 @@ use crate::model::{Clock, Trace};
 use crate::text::calendar::Dates;
 use crate::text::{IncrementalRight, LineWindow, Reservation, Seconds, TimeForm};
 
-/// Appends the time columns, line by line. There is a space before a number even if it is too long
-/// for its column.
+/// Appends the time columns, line by line. Puts a space before each number, even before a number
+/// that is too long for its column.
 #[derive(Debug)]
 pub(super) struct Times {
     /// Ticks and nanoseconds of the previous line.
@@ -81,7 +81,7 @@ impl Times {
         }
     }
 
-    /// Continues after a line with these ticks.
+    /// Stores `ticks` as the ticks of the previous line.
     pub(super) fn resume(&mut self, clock: &Clock, ticks: u64) {
         self.before = Some((ticks, clock.nanoseconds(ticks)));
     }

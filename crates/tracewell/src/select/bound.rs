@@ -52,7 +52,7 @@ impl Bound {
         })
     }
 
-    /// Returns true if this time is before a tick of the trace.
+    /// Returns true if this time is earlier than `tick`.
     #[inline]
     pub(crate) fn is_before(self, trace: &Trace, tick: u64) -> bool {
         match self {
@@ -62,7 +62,7 @@ impl Bound {
         }
     }
 
-    /// Returns true if this time is after a tick of the trace.
+    /// Returns true if this time is later than `tick`.
     #[inline]
     pub(crate) fn is_after(self, trace: &Trace, tick: u64) -> bool {
         match self {

@@ -34,7 +34,7 @@ pub struct IdError {
 }
 
 impl IdPattern {
-    /// Returns true if the pattern covers an id.
+    /// Returns true if `id` matches the pattern.
     pub const fn matches(self, id: u32) -> bool {
         id & self.mask == self.value
     }
@@ -93,7 +93,7 @@ pub enum IdOrName {
 }
 
 impl IdOrName {
-    /// Returns true if this element refers to the events with an id.
+    /// Returns true if this element refers to the event id `id`.
     pub fn matches(&self, schema: &Schema, id: u32) -> bool {
         match self {
             Self::Id(pattern) => pattern.matches(id),

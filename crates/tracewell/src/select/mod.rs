@@ -267,7 +267,7 @@ impl Selector {
         if wanted.is_empty() {
             return true;
         }
-        // Objects are never removed, so each object is compared once.
+        // Objects are never removed, so compare only the objects that are new.
         for (_, object) in trace.objects.iter_from(self.objects_seen) {
             if wanted.iter().any(|wanted| is_object(wanted, object)) {
                 self.objects.insert(object.key);
@@ -295,5 +295,6 @@ fn is_process(wanted: &str, trace: &Trace, context: &Context) -> bool {
     like(wanted, &context.name) || is_key(wanted, id)
 }
 
-/// Results for ids below this number are cached. Larger ids are compared each time.
+/// The selector caches the results for ids below this number. For larger ids, it compares each
+/// event.
 const MAX_CACHED_IDS: usize = 1 << 16;

@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 /// Numbers and ranges of numbers from 0 to 65535, such as `0,2-5`.
 ///
-/// Each element of the text is a decimal number without a sign, or a range: two such numbers with
-/// `-` between them, the second not less than the first. Commas or white space separate elements. A
-/// list keeps the order of its elements, and elements may overlap. [`NumberList::default`] is an
-/// empty list; parsing a text never returns one.
+/// Each element of the text is a decimal number without a sign, or a range. A range consists of two
+/// such numbers with `-` between them. The second number must not be less than the first. Commas or
+/// white space separate elements. A list keeps the order of its elements, and elements may overlap.
+/// [`NumberList::default`] is an empty list; parsing a text never returns one.
 ///
 /// ```
 /// use tracewell::select::NumberList;

@@ -33,7 +33,7 @@ pub(crate) fn like(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// Returns true if two characters are equal in names.
+/// Returns true if two characters are equal. Case is ignored, and a space equals `_`.
 pub(super) fn same(a: char, b: char) -> bool {
     let is_blank = |c: char| c == ' ' || c == '_';
     a == b || (is_blank(a) && is_blank(b)) || a.to_lowercase().eq(b.to_lowercase())

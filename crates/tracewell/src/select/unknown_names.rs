@@ -101,8 +101,9 @@ impl Selection {
 }
 
 impl Selection {
-    /// Returns a warning about the ids in AIX's notation that no event of a schema has. For traces
-    /// of AIX, returns `None`, because a program can record any id there.
+    /// Checks the ids that the user gave in AIX's notation. Returns a warning about those that the
+    /// schema does not contain. For traces of AIX, returns `None`, because a program can record any
+    /// id there.
     fn unknown_ids(&self, schema: &Schema, of: &str) -> Option<String> {
         let ids = self.ids.iter().chain(&self.without_ids).filter_map(IdOrName::id);
         let is_known = |pattern: &IdPattern| {

@@ -113,8 +113,8 @@ fn written(text: &Text) -> &str {
     written
 }
 
-/// Returns the names that a field can have, and their kind in words. Returns `None` if the field
-/// can contain any other text.
+/// Returns a word such as "context" for the kind of names that a field can contain, and all these
+/// names. Returns `None` if the field can contain any other text.
 fn known_names<'t>(
     field: &Field,
     events: &[&EventType],
@@ -125,7 +125,7 @@ fn known_names<'t>(
     let entries = || trace.schema.events().chain(trace.schema.ranges());
     match field {
         Field::Property(Property::Context) => Some(("context", contexts().collect())),
-        // An object may be a context too.
+        // An argument for an object can also refer to a context.
         Field::Property(Property::Object) => {
             Some(("object", objects().chain(contexts()).collect()))
         }

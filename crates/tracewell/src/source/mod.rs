@@ -108,8 +108,8 @@ impl Source {
         rest.lines().next().unwrap_or_default()
     }
 
-    /// Returns the number, from 0, of the line that contains a byte, and the offset of the line's
-    /// start.
+    /// Returns the number of the line that contains a byte, and the offset of the line's start. The
+    /// first line has number 0.
     fn line_start(&self, offset: u32) -> (usize, u32) {
         let lines = self.lines.get_or_init(|| {
             let ends = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');

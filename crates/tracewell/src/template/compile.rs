@@ -214,8 +214,7 @@ impl Compiler {
         }
         let slots = &mut self.program.slots;
         // Slot numbers have 16 bits, to keep operations small. If there are more names than slots,
-        // the remaining names share the last slot. Real files have less than a tenth of this number
-        // of names.
+        // the remaining names share the last slot. Real files have fewer than 6500 names.
         let number = u16::try_from(slots.len()).unwrap_or(u16::MAX);
         if slots.len() <= usize::from(number) {
             slots.push(name.to_owned());
@@ -278,7 +277,7 @@ impl Compiler {
             ValueKind::Macro(Macro { name, code: None }) => {
                 match (action(name), Key::from_digits(name)) {
                     (Some(action), _) => Operation::Act(action),
-                    // `$0AB` may be a macro or a template. This is known only at run time.
+                    // `$0AB` may be a macro or a template. The machine decides at run time.
                     (None, Some(id)) => Operation::PrintOrCall(self.slot(name), id),
                     (None, None) => Operation::PrintQuantity(self.quantity(name)),
                 }
@@ -427,7 +426,8 @@ fn added<T>(table: &mut Vec<T>, entries: Vec<T>) -> Row {
 }
 
 /// Returns a table of results for the values 0, 1, 2, …; its last entry is for all other values.
-/// Returns an empty table if it would be much longer than the list of cases.
+/// Returns an empty table if a case compares text, or if the table would be much longer than the
+/// list of cases.
 fn choices(cases: &[Case]) -> Vec<Then> {
     // A case that matches every value hides the cases after it.
     let any = cases.iter().position(|case| case.pattern == Pattern::Any);
@@ -438,7 +438,8 @@ fn choices(cases: &[Case]) -> Vec<Then> {
         _ => None,
     };
     let values: Option<Vec<_>> = numbers.iter().map(value).collect();
-    // The table has entries for 0 to the largest value of a case, and one for all other values.
+    // The table has one entry for each number from 0 to the largest value of a case, and one entry
+    // for all other numbers.
     let length = values.iter().flatten().max().map_or(0, |most| most.saturating_add(1));
     // The machine uses this table only for values of at least 8 bits.
     let Some(values) = values.filter(|_| length <= (2 * numbers.len() + 8).min(128)) else {

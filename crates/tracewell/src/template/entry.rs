@@ -23,7 +23,7 @@ pub enum Environment {
 }
 
 impl Environment {
-    /// Returns the number of bytes in a word and in a hook word.
+    /// Returns the number of bytes in a word. A hook word has the same size.
     pub const fn word(self) -> usize {
         match self {
             Self::Bits32 => 4,
@@ -232,7 +232,8 @@ impl<'a> Entry<'a> {
         (self.number(0, size).unwrap_or(0), 2 * size)
     }
 
-    /// Returns `$HB`: the number of bytes in the generic buffer, 0 for other entries.
+    /// Returns `$HB`: the number of bytes in the buffer of a generic entry, or 0 for any other
+    /// entry.
     pub(super) fn buffer_length(&self) -> u32 {
         if self.generic { self.data_length } else { 0 }
     }

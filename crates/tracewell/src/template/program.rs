@@ -57,7 +57,7 @@ pub struct Template {
     pub key: Key,
     /// Version and release of the template.
     pub version: Version,
-    /// The column of the report.
+    /// The column in which reports show the text.
     pub level: Level,
     /// The label, without the `@` that hides it from reports.
     pub label: String,

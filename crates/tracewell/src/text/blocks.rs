@@ -2,9 +2,9 @@
 //! type that can copy blocks of fixed size.
 //!
 //! If the length of a copy is not constant, the compiler calls a function. For a few bytes, the
-//! call takes longer than the copy. So strings are copied in blocks of fixed size, with a load and
-//! a store. The end advances only by the actual length, so the next string overwrites the rest of
-//! the block. Numbers are converted eight digits at a time in one register.
+//! call takes longer than the copy. So strings are copied in blocks of fixed size, each with a load
+//! and a store. The end advances only by the actual length, so the next string overwrites the rest
+//! of the block. Numbers are converted eight digits at a time in one register.
 
 use super::conversion::{ASCII_ZEROS, DIGIT_BITS, eight_digits, eight_hexadecimal, length};
 use super::literal::{BLANKS, BLOCK, ShortText};
@@ -12,8 +12,8 @@ use super::literal::{BLANKS, BLOCK, ShortText};
 /// Numbers of at least this value have more than eight digits.
 const NINE_DIGITS: u64 = 100_000_000;
 
-/// The free space after a text. The functions for numbers are always inlined, so that the position
-/// in the space remains in a register.
+/// The free space after a text. The functions for numbers are always inlined, so that the write
+/// position remains in a register.
 pub(super) trait Blocks {
     /// Copies a block. Its first `length` bytes, at most `N`, become part of the text.
     fn put<const N: usize>(&mut self, block: [u8; N], length: usize);
@@ -46,7 +46,7 @@ pub(super) trait Blocks {
             let digits = eight_digits(value) | ASCII_ZEROS;
             self.put((digits >> (64 - 8 * length)).to_le_bytes(), length);
         } else if value < 10_000_000_000 {
-            // Ticks of long traces have one or two digits before the last eight.
+            // Ticks of long traces have nine or ten digits.
             let high = (value / NINE_DIGITS) as u8;
             let two = u16::from_le_bytes([b'0' + high / 10, b'0' + high % 10]);
             let length = 1 + usize::from(high >= 10);
@@ -119,8 +119,8 @@ pub(super) trait Blocks {
 
 /// Returns the digits of a number that has 9 to 20 digits, and the number of digits.
 ///
-/// The function returns a block instead of appending it. If the space were an argument, the
-/// compiler would have to keep the position in memory.
+/// The function returns a block instead of appending it. If the function took the space as an
+/// argument, the compiler would have to keep the write position in memory.
 #[inline(never)]
 fn long_decimal(value: u64) -> ([u8; BLOCK], usize) {
     // Three parts of eight digits are enough for the 20 digits of 64 bits.

@@ -30,7 +30,7 @@ pub struct TextBuffer {
 /// Number of bytes that are reserved for a 64-bit number.
 const NUMBER: usize = Reservation::NUMBER;
 
-/// Initial number of bytes of a buffer.
+/// Initial number of bytes of a buffer that `default` creates.
 const MIN_CAPACITY: usize = 1024;
 
 impl Default for TextBuffer {
@@ -65,8 +65,8 @@ impl TextBuffer {
         String::from_utf8_lossy(self.as_bytes())
     }
 
-    /// Returns the first bytes of the buffer, at most 1024. Bytes after the text can have any
-    /// value.
+    /// Returns the first `N` bytes of the buffer. `N` is at most 1024, the initial size of a
+    /// default buffer. Bytes after the text can have any value.
     #[inline(always)]
     pub(super) fn first_block<const N: usize>(&self) -> &[u8; N] {
         const { assert!(N <= MIN_CAPACITY) };

@@ -224,7 +224,8 @@ impl Dates {
     /// Appends nanoseconds since 1970 as [`Zone::date`] writes them.
     pub(crate) fn put<'a>(&mut self, room: Reservation<'a>, ns: u64) -> Reservation<'a> {
         let (second, rest) = (ns / NANOSECONDS_PER_SECOND, ns % NANOSECONDS_PER_SECOND);
-        // Most events are in the same second as the previous event, so its date is kept.
+        // Most events are in the same second as the previous event, so the texts of that second are
+        // kept.
         if self.second != Some(second) {
             let (date, difference) = self.zone.parts(second);
             let short = |text: String| ShortText::new(&text).unwrap_or(ShortText::EMPTY);

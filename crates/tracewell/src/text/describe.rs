@@ -58,7 +58,8 @@ struct Value {
     index: usize,
     kind: ArgumentKind,
     form: Form,
-    /// Number of bytes that the argument occupies in its encoding; `None` for a word of the trace.
+    /// Number of bytes of an integer encoding of fixed length, such as 2 for `u16`; `None` for all
+    /// other encodings.
     bytes: Option<usize>,
     /// True if the value 0 has a special meaning; see [`Argument::zero`].
     has_zero: bool,
@@ -81,7 +82,7 @@ impl Value {
         Self { has_zero, bytes: argument.encoded_bytes(), ..Self::plain(index, argument.kind) }
     }
 
-    /// Returns the form of an argument in which 0 has no special meaning.
+    /// Returns the form of an argument whose value 0 has no special meaning.
     fn plain(index: usize, kind: ArgumentKind) -> Self {
         let form = match (kind, NameKey::of(kind)) {
             (_, Some(what)) => Form::Name(what),
@@ -107,7 +108,7 @@ impl Value {
     fn is_constant(&self, names: &Names, ticks: u64, number: u64) -> bool {
         use ArgumentKind::{Bool, Float, Ipv4, Signed};
         match self.form {
-            // The text contains the value of another argument.
+            // The replacement for the value 0 contains the value of another argument.
             _ if self.has_zero && number == 0 => false,
             Form::Decimal | Form::Hexadecimal | Form::Address => true,
             Form::Name(what) => names.is_constant(what, number, ticks),
@@ -310,7 +311,7 @@ fn put_zero(out: &mut TextBuffer, names: &mut impl NameCache, event: Event<'_>, 
     out.text(format!(" ({})", zero.note));
 }
 
-/// Appends a value if it has none of the common forms, or if its name is not in the cache.
+/// Appends a value that has none of the common forms, or whose name is not in the cache.
 #[inline(never)]
 fn put_argument(
     out: &mut TextBuffer,

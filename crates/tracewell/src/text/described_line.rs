@@ -30,7 +30,7 @@ struct KeptIds {
     arguments: PerEvent<Option<KeptArguments>>,
     /// Number of ids with cached texts.
     kept: usize,
-    /// Number of changes to the schema and to the labels of objects.
+    /// Increases when the schema, the labels of objects or the size of a word changes.
     epoch: u64,
 }
 
@@ -98,7 +98,7 @@ impl LineDescriber {
         numbers: &[u64; MAX_NUMBERS],
     ) -> bool {
         let kept = match self.ids.arguments.find_mut(row.id) {
-            // A change of the schema begins a new epoch, in which the kept texts may be wrong.
+            // Texts of an earlier epoch may be wrong, so the last arm prepares them again.
             Some(Some(kept)) if kept.epoch == self.ids.epoch => kept,
             Some(None) => return false,
             _ => match self.ids.prepare(describer, rows, (row.id, row.row), self.escape) {

@@ -1,6 +1,7 @@
 //! Writes durations with a unit.
 
-/// Returns a duration in the largest unit that is not longer than the duration: `1.5 ms`.
+/// Returns a duration as text, such as `1.5 ms`. The unit is the largest one that is not longer
+/// than the duration.
 pub(crate) fn spoken_time(ns: u64) -> String {
     let units = [(1_000_000_000, "s", 9), (1_000_000, "ms", 6), (1000, "us", 3), (1, "ns", 0)];
     let (scale, unit, digits) =

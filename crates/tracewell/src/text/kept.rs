@@ -2,8 +2,8 @@
 //! not be converted again.
 //!
 //! In most traces, each argument of an event id takes only a few values, such as the addresses of
-//! some objects. So a small table for each argument, indexed by a hash of the value, contains most
-//! texts: name and value together, with all escapes.
+//! some objects. So each argument has a small table, indexed by a hash of the value, that contains
+//! most texts. A text consists of the argument's name and its value, with all escapes.
 
 use super::blocks::Blocks;
 use super::{LineWindow, ShortText, TextBuffer};
@@ -184,7 +184,8 @@ impl KeptTexts {
     }
 }
 
-/// Appends a text that is not cached. Returns false if it is too long for a line of fixed size.
+/// Appends a text that is not cached. Returns false if the text is too long for
+/// [`LineWindow::text`].
 #[inline(always)]
 pub(crate) fn put_unkept(line: &mut LineWindow<'_>, text: &TextBuffer) -> bool {
     if text.len() <= MAX_KEPT {

@@ -21,7 +21,7 @@ const FLAGS: u32 = 1 << 31;
 /// The key of empty slots.
 const NOTHING: NameKey = NameKey(u32::MAX);
 
-/// The ticks for which a string is valid, if the string never changes.
+/// The range of ticks of a string that never changes.
 pub(super) const ALWAYS: (u64, u64) = (0, u64::MAX);
 
 impl NameKey {
@@ -55,7 +55,7 @@ impl NameKey {
     }
 }
 
-/// The cache: strings by number and [`NameKey`].
+/// The cache, which finds strings by number and [`NameKey`].
 #[derive(Debug)]
 pub(super) struct Names {
     /// The slots, in groups of [`GROUP`]. Their number is a power of two. The hash of a number
@@ -134,8 +134,9 @@ impl Names {
         self
     }
 
-    /// Starts an epoch, which drops the labels of objects. Drops all entries in three cases: the
-    /// schema changed, the epoch number wrapped to 0, or the objects need more slots.
+    /// Starts an epoch. The cached labels of objects then become invalid. Drops all entries in
+    /// three cases: the schema changed, the epoch number wrapped to 0, or the objects need more
+    /// slots.
     #[cold]
     fn renew(&mut self, trace: &Trace) {
         let same = |schema: &Arc<Schema>| Arc::ptr_eq(schema, &trace.schema);
@@ -183,8 +184,8 @@ impl Names {
     }
 }
 
-/// Returns the number of slots for this many objects. At most half of the slots are in use, so few
-/// groups overflow.
+/// Returns the number of slots for this many objects. Unless the maximum is reached, there are at
+/// least two slots per object, so few groups overflow.
 fn slots_for(objects: usize) -> usize {
     let slots = objects.saturating_mul(2).min(MAX_SLOTS).next_power_of_two();
     slots.clamp(MIN_SLOTS, MAX_SLOTS)

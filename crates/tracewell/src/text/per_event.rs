@@ -1,11 +1,11 @@
-//! A table by event id.
+//! A table with an entry for each event id.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-/// A table by event id. An entry is added when its id first appears. Small ids are indices, large
-/// ids are hashed.
+/// A table with an entry for each event id. An entry is added when its id first appears. Small ids
+/// are indices, large ids are hashed.
 ///
 /// ```
 /// use tracewell::text::PerEvent;

@@ -144,8 +144,8 @@ impl Reservation<'_> {
         self.decimal(value).fill(before, width)
     }
 
-    /// Fills a field with at least one space. `before` is the length that `rest` had at the start
-    /// of the field.
+    /// Fills the rest of a field with spaces, at least one. `before` is the length that `rest` had
+    /// at the start of the field.
     #[inline(always)]
     fn fill(self, before: usize, width: usize) -> Self {
         let used = before - self.rest.len();

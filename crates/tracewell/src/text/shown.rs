@@ -13,8 +13,8 @@
 //! | a control character beyond ASCII, a direction mark, a character without width, a line separator | `\u{202e}` |
 //!
 //! Everything else is unchanged, even a backslash, because people read the output and no program
-//! parses it. Writers of formats with their own escapes, such as JSON, use those escapes for
-//! characters for which [`is_plain`] returns false.
+//! parses it. If a format has its own escapes, as JSON does, its writer uses them for each
+//! character that [`is_plain`] rejects.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -17,8 +17,8 @@ pub(super) const WINDOW: usize = MAX_LINE + WIDE;
 
 const _: () = assert!(MAX_LINE.is_power_of_two());
 
-/// A window after the text of a [`super::TextBuffer`], in which a line is written. The line does
-/// not become part of the text before [`LineWindow::done`].
+/// A window after the text of a [`super::TextBuffer`], in which a line is written. The line becomes
+/// part of the text when [`LineWindow::done`] is called.
 #[derive(Debug)]
 pub(crate) struct LineWindow<'a> {
     bytes: &'a mut [u8; WINDOW],

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns the folder of the kernel, V11.2.
+/// Returns the folder with the sources of FreeRTOS V11.2, or `None` if it is not found.
 pub fn kernel() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os("FREERTOS_KERNEL") {
         return Some(PathBuf::from(folder));
@@ -25,7 +25,8 @@ fn runs(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Returns true if the cross compiler and QEMU are installed. In CI, they must be.
+/// Returns true if the cross compiler and QEMU are installed. In CI, panics if one of them is
+/// missing.
 pub fn has_tools() -> bool {
     runs("arm-none-eabi-gcc") && runs("qemu-system-arm") || skipped()
 }

@@ -1,4 +1,4 @@
-//! Constructs small ELF files with a symbol table, byte by byte from the System V ABI.
+//! Constructs small ELF files with a symbol table. The layout comes directly from the System V ABI.
 #![allow(dead_code, unreachable_pub, reason = "each test crate uses a part of this")]
 
 /// Type of a symbol: data.

@@ -21,8 +21,8 @@ pub(crate) fn memory() -> Vec<AtomicU64> {
     (0..GEOMETRY.total()).map(|_| AtomicU64::new(0)).collect()
 }
 
-/// Creates a stream of a process whose clock begins at `origin`. `step` is the text of the event
-/// type [`STEP`].
+/// Creates a stream of `process`. The clock of the stream begins at `origin`. `step` is the text of
+/// the event type [`STEP`].
 pub(crate) fn image<'a>(
     words: &'a [AtomicU64],
     process: u32,

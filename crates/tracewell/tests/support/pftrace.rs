@@ -71,7 +71,7 @@ pub(crate) fn text(message: &[u8], field: u64) -> Option<String> {
     contents(message, field).first().map(|text| String::from_utf8(text.to_vec()).unwrap())
 }
 
-/// A change that a packet contains, with its time.
+/// A change that a packet contains.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Packet {
     /// Core, thread, state.

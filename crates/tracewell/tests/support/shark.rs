@@ -35,7 +35,7 @@ impl Set {
         self.meta("files").split(',').map(|file| self.folder.join(file)).collect()
     }
 
-    /// Returns the path of a file of expected results.
+    /// Returns the rows of a table of expected results, for example of the table `events`.
     pub fn expected(&self, what: &str) -> Vec<std::collections::HashMap<String, String>> {
         table(&self.folder.join(format!("{}.{what}.tsv", self.name)))
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0 | multiplier, 64 bits |
 //! | 8 | divisor, 64 bits |
-//! | 16 | 64 bits: 2 if multiplier and divisor are valid; if not 2, both count as 1 |
+//! | 16 | 64 bits: 2 if multiplier and divisor are valid; otherwise readers use 1 for both |
 //!
 //! IBM documents these three numbers. We interpret them as nanoseconds = ticks × multiplier /
 //! divisor. A 32-bit generic entry has no room for a sub-hook next to its length, so we store the
@@ -60,7 +60,7 @@ impl TimeConversion {
         }
     }
 
-    /// Returns the data of the entry, as big-endian words.
+    /// Returns the buffer that contains this conversion, as big-endian words.
     pub fn bytes(self) -> [u8; Self::BYTES] {
         let mut buffer = [0; Self::BYTES];
         let words = [self.multiplier, self.divisor, Self::COUNTS];
@@ -97,7 +97,7 @@ impl TimeConversion {
     /// Writes the entry at the start of `bytes` and returns its length in bytes.
     ///
     /// # Errors
-    /// [`EntryError::TooShort`] if `bytes` is too short.
+    /// Returns [`EntryError::TooShort`] if `bytes` is too short.
     pub fn write_entry(self, env: Env, bytes: &mut [u8]) -> Result<usize, EntryError> {
         let (hook, word) = Self::hook_and_word(env);
         Entry::write_generic(hook, word, &self.bytes(), bytes)

@@ -4,8 +4,9 @@
 //! | 32-bit | 64-bit | content |
 //! |---|---|---|
 //! | 0 | 0 | hook word, see `hook.rs` |
-//! | 4 | 8 | data words: 0, 1 or 5 by type (32-bit), 0 to 5 by length (64-bit) |
-//! | 8 | 16 | generic entries: variable data, padded with 0 to a whole word |
+//! | 4 | | data words of a 32-bit entry: 0, 1 or 5, depending on the type |
+//! | | 8 | data words of a 64-bit entry: 0 to 5, depending on the length |
+//! | 8 | 16 | in a generic entry: variable data, padded with 0 to a whole word |
 //!
 //! IBM documents the types and their data, the flags, the meaning of the lengths, and the limit of
 //! 4096 data bytes. We decided on the padding and its size. We also decided that the length of a
@@ -35,8 +36,8 @@ pub enum EntryError {
         /// The four bits of the type.
         found: u8,
     },
-    /// The length in the 64-bit hook word is invalid: a plain entry has 0, 8, .. 40 bytes, a
-    /// generic entry at least 8.
+    /// The 64-bit hook word specifies an invalid length of the data. A plain entry has 0, 8, .. 40
+    /// bytes of data, and a generic entry has at least 8.
     Length {
         /// The length in the hook word, in bytes.
         found: u16,
@@ -205,9 +206,9 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Returns the low 16 bits of the hook word. In a 64-bit entry, these are the sub-hook. In a
-    /// 32-bit entry, they are the hook data, or, if the entry is generic, the length of the
-    /// variable data in bytes.
+    /// Returns the low 16 bits of the hook word. In a 64-bit entry, these bits hold the sub-hook.
+    /// In a plain 32-bit entry, they hold the hook data. In a generic 32-bit entry, they hold the
+    /// length of the variable data in bytes.
     pub const fn hook_data(&self) -> u16 {
         match self.hook {
             HookWord::Bits32(word) => word.data(),
@@ -229,7 +230,7 @@ impl<'a> Entry<'a> {
         there.then(|| big_endian_word(self.env(), self.bytes, number * self.env().word_bytes()))?
     }
 
-    /// Returns the variable data without padding; empty in plain entries.
+    /// Returns the variable data without padding. Returns an empty slice for a plain entry.
     #[inline]
     pub fn variable_data(&self) -> &'a [u8] {
         let at = self.shape.data_at(self.env());
@@ -263,7 +264,7 @@ impl<'a> Entry<'a> {
     /// Returns the length in bytes of a generic entry with `data` bytes of variable data.
     ///
     /// # Errors
-    /// [`EntryError::DataTooLong`] if `data` exceeds [`MAX_DATA_LENGTH`].
+    /// Returns [`EntryError::DataTooLong`] if `data` exceeds [`MAX_DATA_LENGTH`].
     pub const fn generic_length(env: Env, data: usize) -> Result<usize, EntryError> {
         if data > MAX_DATA_LENGTH {
             return Err(EntryError::DataTooLong { found: data });

@@ -137,7 +137,8 @@ pub enum HookType {
 impl HookType {
     const STAMP: u8 = 0x8;
 
-    /// Returns the type encoded in the low four bits of `nibble`, or `None` if AIX defines none.
+    /// Returns the type that the low four bits of `nibble` encode, or `None` if AIX does not define
+    /// this type.
     #[inline]
     pub const fn from_nibble(nibble: u8) -> Option<Self> {
         Some(match nibble & 0xF {
@@ -153,8 +154,8 @@ impl HookType {
         })
     }
 
-    /// Returns the smallest type that can hold this number of data words. There is a type for no
-    /// words, one for a single word, and one for up to five words.
+    /// Returns the smallest type that can hold this number of data words. The three types hold no
+    /// word, one word, or up to five words.
     #[inline]
     pub const fn for_words(words: usize) -> Self {
         match words {

@@ -3,8 +3,8 @@
 //! The two layers differ in how well they are documented:
 //!
 //! * **Entries** ([`Entry`], [`HookWord32`], [`HookWord64`], [`ids`]) are recorded by AIX's trace
-//!   calls. An entry is a hook word and data, always big-endian; IBM's manual pages call it the
-//!   format buffer. Entries exclude timestamp, thread id and processor id, because AIX does not
+//!   calls. An entry is a hook word and data, always big-endian. IBM's manual pages call an entry
+//!   "format buffer". Entries exclude timestamp, thread id and processor id, because AIX does not
 //!   publish the layout of these.
 //! * **The container** ([`FileHeader`], [`Frame`]), magic `TWX1`, is *our own*. The layout of a
 //!   native AIX log, which begins with `trchdr`, is not public, so this module neither reads nor

@@ -199,7 +199,7 @@ pub struct StatusWords {
     pub complete_before: u64,
     /// State of the stream: the code of a [`State`](super::image::State).
     pub state: u64,
-    /// Number of events that were lost because their lane was full, over all lanes.
+    /// Total number of events that were lost because their lanes were full.
     pub lost: u64,
     /// Number of events that were lost because no lane was free, or because their event type had no
     /// id.
@@ -246,8 +246,7 @@ impl StatusWords {
 /// Decodes the body of a type block: event id, family and definition. Returns `None` if the body is
 /// too short.
 pub fn event_type(body: &[u8]) -> Option<(u16, u16, &[u8])> {
-    // The first word has the same layout as in an image. It holds the event id instead of the
-    // state.
+    // The first word has the layout of a `TypeHeader`, with the event id in place of the state.
     let head = TypeHeader::unpack(word(body, 0)?);
     Some((head.state, head.family, body.get(WORD..)?.get(..head.length as usize)?))
 }

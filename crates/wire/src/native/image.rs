@@ -13,7 +13,7 @@
 //! | 14 | process that created the stream | creator |
 //! | 16 | state ([`State`]) | controller |
 //! | 17 | families that are not recorded, one bit each | controller |
-//! | 18 | number of readers that wait for events | readers that wait |
+//! | 18 | 1 while a reader waits for events, and else 0 | readers that wait |
 //! | 19 | incremented to wake waiting readers (low half, a futex) | recording threads |
 //! | 20 | events lost because no lane was free or their type had no id | recording threads |
 //! | 21 | events lost while a full stream was suspended | recording threads |
@@ -71,7 +71,7 @@ pub mod at {
     pub const PROCESS: usize = 14;
     /// Position of the state.
     pub const STATE: usize = 16;
-    /// Position of the families that are not recorded.
+    /// Position of the word that marks families that are not recorded.
     pub const FAMILIES: usize = 17;
     /// Position of a word that is 1 while a reader waits, and else 0.
     pub const WAITERS: usize = 18;
@@ -163,7 +163,8 @@ pub const POSITION_BITS: u32 = 44;
 pub struct Committed(pub u64);
 
 impl Committed {
-    /// For each event, the writer adds this number and the event's number of words to the value.
+    /// For each event, the writer adds this number and the event's number of words to the word
+    /// `committed`.
     pub const EVENT: u64 = 1 << POSITION_BITS;
 
     /// Combines a position and a number of events.
@@ -178,8 +179,8 @@ impl Committed {
         self.0 & (Self::EVENT - 1)
     }
 
-    /// Returns the number of events since the event count was `earlier`. Unlike the word, `earlier`
-    /// has all bits of the count. The result is correct for fewer than 2^20 events.
+    /// Returns the number of events since the event count was `earlier`. `earlier` is a full count,
+    /// not a count modulo 2^20. The result is correct for fewer than 2^20 events.
     #[inline]
     pub const fn events_since(self, earlier: u64) -> u64 {
         // The word holds only the low 20 bits, so the difference is correct modulo 2^20.

@@ -36,15 +36,15 @@ pub const FAMILY: &str = "kernel";
 /// Family of the event types for names.
 pub const DEFINITION_FAMILY: &str = "kernel.definition";
 
-/// First field of the event types for events.
+/// First field of the event types for a kernel's events: the core.
 pub const CORE_FIELD: &str = "core";
 
 /// The core number in events of threads that do not act as cores of the kernel.
 pub const OUTSIDE: u8 = 255;
 
-/// Number of the family of the first group ([`group`]). The other groups have the next numbers. The
-/// family of names has the next number after the groups. Events that belong to no group are also in
-/// this family.
+/// Number of the family of the first group ([`group`]). The other groups have the following
+/// numbers. Names and events without a group share one family, which has the first number after the
+/// groups.
 pub const FIRST_FAMILY: u16 = 48;
 
 /// Maximum number of bytes of a name. Longer names are cut.
@@ -98,7 +98,7 @@ pub fn event_of(text: &EventTypeText<'_>) -> Option<&'static Described> {
     (same && fields.next().is_none()).then_some(event)
 }
 
-/// Writes the event type of a name. `definition` contains the numbers.
+/// Writes the event type that stores a name and the numbers of its `definition`.
 ///
 /// # Errors
 /// Returns an error if `out` returns one.

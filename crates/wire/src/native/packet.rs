@@ -3,12 +3,12 @@
 //! | word | content |
 //! |---|---|
 //! | 0 | number of the packet in its lane, from 0; in a log the same number as in the image |
-//! | 1 | base: the timestamp that the ticks of its records are relative to |
+//! | 1 | base: the timestamp to which the ticks of the packet's records are relative |
 //! | 2 | process id (low half), thread id (high half) |
 //! | 3 | number of the packet's first event, counted from 0 in its lane |
 //! | 4 | events of this lane lost before the packet, in total |
 //! | 5 | words in use, this header included (low half; 0 while being written); lane (high half) |
-//! | 6 | timestamp of its last record; 0 while the packet is being written |
+//! | 6 | timestamp of the packet's last record; 0 while the packet is being written |
 //! | 7, 8 | name of the thread: at most 16 bytes, padded with 0 |
 //! | 9 | in a log, number of the lane's first event that the log should contain; in an image 0 |
 
@@ -46,8 +46,8 @@ pub struct PacketHeader {
     pub last: u64,
     /// Name of the thread, padded with 0.
     pub name: [u8; 16],
-    /// The log should contain the lane's events from this event number on. Readers consumed earlier
-    /// events before the log began.
+    /// Number of the lane's first event that the log should contain. Readers had already consumed
+    /// the lower-numbered events when the log began.
     pub covered_from: u64,
 }
 

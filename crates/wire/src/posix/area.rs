@@ -10,9 +10,10 @@
 //! | 2 | start time of the process, as in `/proc/PID/stat` |
 //! | 3 | nonce of its name space; 0 while it has none |
 //! | 8 | generation: incremented when a slot changes |
-//! | 16 to 79 | slot `n`: nonce of the stream of file `s.n` if it traces the process, else 0 |
+//! | 16 to 79 | slots 0 to 63: nonce of a stream that traces the process, or 0 |
 //!
-//! Only the controller that owns the reference file `s.n` stores slot `n`.
+//! Only the controller that owns the reference file `s.n` stores slot `n`. The slot holds the nonce
+//! of that file's stream while the stream traces the process.
 //!
 //! Every process id belongs to a PID namespace. The space of a process is the inode number of that
 //! namespace, or 0 if the process could not determine the number. Ids of different spaces are not

@@ -5,14 +5,14 @@
 //! | 0 | [`MAGIC`], stored last |
 //! | 1 | the stream's nonce, different from that of every other stream |
 //! | 2 | words per packet (low half), number of packets (high half) |
-//! | 3 | low half: number of packets that may be closed and unread; bits 32 to 39: policy |
+//! | 3 | low half: maximum number of closed unread packets; bits 32 to 39: policy |
 //! | 3 | bits 40 to 47: 1 if the stream is inherited |
 //! | 4 | maximum data length of a user event, in bytes |
 //! | 5 | time of creation, nanoseconds since 1970 |
 //! | 6, 7 | the controller: process and start time, as in an [area](super::area) |
 //! | 8 | nanoseconds per tick of the processor's counter, times 2^32; 0 if the counter is unused |
 //! | 9 | nonce of the name space |
-//! | 12 | cutoff: in the reader's second pass, the latest timestamp it saw in the first; else 0 |
+//! | 12 | cutoff: latest timestamp that a reader saw in its first pass; 0 if no second pass runs |
 //! | 16 | state: 0 suspended, 1 running, 2 suspended because it is full |
 //! | 17 | time when the stream became full; 0 if it did not |
 //! | 18 | time of the first event lost after the stream became full; 0 if there is none |
@@ -38,7 +38,7 @@
 //!
 //! | word | content |
 //! |---|---|
-//! | 0 | 0 free, 1 open, 2 closed (bits 0 and 1); order number of its opening |
+//! | 0 | bits 0, 1: 0 free, 1 open, 2 closed; rest: order number that the packet got when opened |
 //! | 1 | low half: words in complete records; high half: low 32 bits of word 0's order number |
 //! | 2 | the packet's writer ([`owner`]); 0 if none |
 //! | 3 | timestamp of the last record, the latest in the packet |
@@ -55,7 +55,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"TWPXSTR1");
 pub mod at {
     /// Position of the magic number.
     pub const MAGIC: usize = 0;
-    /// Position of the latest timestamp of the reader's first pass.
+    /// Position of the cutoff: the latest timestamp that the reader saw in its first pass.
     pub const CUTOFF: usize = 12;
     /// Position of the state.
     pub const STATE: usize = 16;
@@ -77,7 +77,7 @@ pub mod at {
     pub const LOOP_FULL: usize = 28;
     /// Position of the order number that the last displaced packet got when it was closed.
     pub const GONE_ORDER: usize = 29;
-    /// Position of the timestamp of that packet's last record.
+    /// Position of the timestamp of the last record in the last displaced packet.
     pub const GONE_STAMP: usize = 30;
     /// Position of the latest timestamp in any closed packet.
     pub const CLOSED_STAMP: usize = 31;
@@ -101,7 +101,8 @@ pub mod at {
 
 /// Positions of words in a packet header.
 pub mod head {
-    /// Position of the tag and the order number that the packet got when it was opened.
+    /// Position of the word with the state (free, open or closed) and with the order number that
+    /// the packet got when it was opened.
     pub const STATE: usize = 0;
     /// Position of a word with two halves. The low half is the number of words in complete records.
     /// The high half holds the low 32 bits of the order number in [`STATE`].
@@ -189,8 +190,8 @@ const MAX_PACKETS: u32 = 1 << 16;
 const PACKET_WORDS: core::ops::RangeInclusive<u32> = 8..=1 << 24;
 
 impl Geometry {
-    /// Returns the minimum guaranteed size of a stream with this maximum data length, in bytes.
-    /// This size suffices for 8 system records and a user record.
+    /// Returns the smallest size in bytes that a stream can guarantee if its user records have at
+    /// most `max_data` bytes of data. This size suffices for 8 system records and one user record.
     pub const fn min_promise(max_data: usize) -> usize {
         8 * 8 * record_words(2 * EventSet::BYTES) + 8 * record_words(max_data)
     }

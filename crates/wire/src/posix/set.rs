@@ -6,7 +6,7 @@ use super::{FIRST_USER, LAST_USER, SYSTEM_NAMES, UNNAMED};
 /// First word of an initialised set.
 const MARK: u64 = u64::from_le_bytes(*b"TWPXset1");
 
-/// Number of words for the user types, which have one bit for the unnamed type and one for each
+/// Number of words for the bits of the user types: one bit for the unnamed type, and one for each
 /// named type.
 const USER_WORDS: usize = (LAST_USER - UNNAMED) as usize / 64 + 1;
 

@@ -6,7 +6,8 @@
 //! | [`Form::Ten`] | 2.4.3 | id, sequence, stamp | version, flags, sizes and switches, block size |
 //! | [`Form::Thirteen`] | 2.4.4 to 3.4 | id only | version, flags, sizes, ticks per second |
 //!
-//! Two sizes share a byte; the table names the high half first. Sizes are in bytes:
+//! Below, `|` separates two values that share a byte. The high half comes first. Sizes are in
+//! bytes:
 //!
 //! ```text
 //! five:                     sig|stamp  ptr|ntimer  nblock|nelem  esize|sequence  checksum|stamp on
@@ -104,7 +105,8 @@ pub struct Configuration {
     /// Sizes and switches. `settings.stamp` is 0 if timestamps are off. The decoder assumes that
     /// function addresses are as wide as other addresses.
     pub settings: Settings,
-    /// Announced size of a timestamp in bytes, even if timestamps are off.
+    /// Size of a timestamp in bytes that the target announces. It announces this size even if
+    /// timestamps are off.
     pub stamp_size: u8,
     /// Maximum number of event pools, below 16; 0 in [`Form::Five`].
     pub max_pools: u8,
@@ -171,7 +173,8 @@ impl Configuration {
         let (payload, check) = rest.split_first_chunk::<13>()?;
         let mut found = Self::thirteen(payload)?;
         found.settings.id = width;
-        // The dialect's own id must precede the payload; otherwise the match is a coincidence.
+        // The id of a configuration record in this dialect must precede the payload. Otherwise the
+        // match is a coincidence.
         let dialect = Dialect::of_version(found.version)?;
         let expected = match dialect {
             Dialect::V3_4 => ids::TCFG,

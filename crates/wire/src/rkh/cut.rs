@@ -132,7 +132,8 @@ fn masks_of_last(rest: &[u8]) -> (u64, u64) {
     masks(&block)
 }
 
-/// Returns the masks of flags and escapes of a block: one bit per byte, the lowest for the first.
+/// Returns the masks of flags and escapes of a block. Each mask has one bit per byte; bit 0 stands
+/// for the first byte.
 #[inline]
 pub fn masks(block: &[u8; BLOCK]) -> (u64, u64) {
     (mask(block, FLAG), mask(block, ESCAPE))
@@ -151,7 +152,7 @@ fn mask(block: &[u8; BLOCK], byte: u8) -> u64 {
 const LOW_BITS: u64 = 0x7F7F_7F7F_7F7F_7F7F;
 
 /// Marks the bytes of `word` that equal `byte`. In the result, the highest bit of each such byte is
-/// 1, and all other bits are 0. No carry crosses bytes.
+/// 1, and all other bits are 0. Each byte is computed independently of the others.
 #[inline]
 pub(super) const fn equal(word: u64, byte: u8) -> u64 {
     // After the XOR, equal bytes are 0.

@@ -29,7 +29,7 @@ pub const USR_GROUP: u8 = 6;
 /// Group of the unit-test harness.
 pub const UT_GROUP: u8 = 7;
 
-/// Bits of a code that hold the number within the group.
+/// The number within the group occupies this many low bits of a code.
 const NUMBER_BITS: u32 = 5;
 
 /// The code of the first of 32 user events.

@@ -145,7 +145,8 @@ impl<'a> Items<'a> {
 impl<'a> Iterator for Items<'a> {
     type Item = Item<'a>;
 
-    /// Returns the next item, or `None` at the end, or if the next bytes are not an item.
+    /// Returns the next item. Returns `None` if no bytes are left, or if the next bytes are not an
+    /// item.
     fn next(&mut self) -> Option<Item<'a>> {
         let (item, rest) = self.read()?;
         self.rest = rest;
@@ -153,8 +154,8 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// An item in its recorded form: a header, a body that is copied unchanged, and in some items a
-/// zero.
+/// The parts of a recorded item: a header, and a body that is copied unchanged. A zero follows the
+/// body of a string.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ItemParts<'a> {
     head: [u8; 5],
@@ -201,7 +202,8 @@ impl<'a> Item<'a> {
                 return Some(ItemParts { head, head_length: 2, body, zero: false });
             }
         };
-        // The number is little-endian, so the first `bytes` of the four bytes contain its value.
+        // In little-endian order, the low bytes come first, so `head_length` cuts off only unused
+        // bytes.
         let [a, b, c, d] = value.to_le_bytes();
         let head = [format, a, b, c, d];
         Some(ItemParts { head, head_length: 1 + bytes, body: &[], zero: false })

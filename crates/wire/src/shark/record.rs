@@ -31,7 +31,7 @@ pub struct Record {
     /// Timestamp: the processor's cycle counter.
     pub tsc: u64,
     /// Second parameter; its meaning depends on the code. If the fast path wrote the record, this
-    /// is the stale value of an older record in the slot.
+    /// field still has its value from an earlier use of the slot.
     pub par2: u32,
 }
 
@@ -52,7 +52,8 @@ impl Record {
         self.code_word as u8
     }
 
-    /// Returns true if the fast path wrote the record. Its second parameter then has no meaning.
+    /// Returns true if the fast path wrote the record. The second parameter of such a record has no
+    /// meaning.
     #[inline]
     pub const fn is_fast(&self) -> bool {
         self.code_word & Self::FAST != 0

@@ -23,8 +23,8 @@ impl Default for SenderStart {
 }
 
 impl SenderStart {
-    /// Highest packet number for which a checksum is kept. To detect a new sender, the same
-    /// number in this range must arrive from the old and from the new sender.
+    /// Highest packet number for which a checksum is kept. [`SenderStart::restarts`] detects a new
+    /// sender only if the same packet number, up to this limit, arrives from both senders.
     pub const NUMBERS: u32 = 64;
 
     /// Adds a packet. Returns true if this packet shows that a new sender has started.

@@ -49,8 +49,8 @@ pub(super) const fn of_word(word: u64) -> Result<(u32, usize), Fault> {
 
 /// Reads a number of any length, without a branch for each byte.
 const fn of_long(word: u64) -> Result<(u32, usize), Fault> {
-    // Bit 7 of a byte is set if another byte follows. After the inversion, the lowest of these bits
-    // that is set belongs to the number's last byte.
+    // Bit 7 of a byte is set if another byte follows. After the inversion, the lowest set bit is
+    // bit 7 of the number's last byte.
     let last = (!word & 0x80_8080_8080).trailing_zeros();
     if last == u64::BITS {
         return Err(Fault::LongNumber);

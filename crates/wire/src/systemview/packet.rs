@@ -82,7 +82,7 @@ impl<'a> Packet<'a> {
     }
 
     /// Checks that the known parameters of an event fit into the length of the packet. Returns the
-    /// number of bytes that follow, such as parameters that only newer recorders append.
+    /// number of bytes after the known parameters. Newer recorders append more parameters.
     ///
     /// # Errors
     /// Returns [`Fault::ShortPayload`] if the known parameters do not fit.

@@ -30,13 +30,13 @@ pub struct ShortPacket {
 }
 
 impl ShortPacket {
-    /// Number of bytes that the reader of a packet needs. These bytes can extend beyond the end of
+    /// Number of bytes that [`ShortPacket::read`] needs. These bytes can extend beyond the end of
     /// the packet.
     pub const WINDOW: usize = 1 + 2 * number::MAX_BYTES + 8;
 
     /// Reads the packet at the start of `bytes`, from a stream whose ids contain no cores. Returns
-    /// `None` if `ids` has no bit for the event, if the parameters are not at most two numbers, or
-    /// if the bytes are not a packet.
+    /// `None` if `ids` has no bit for the event, if packets of the event contain a length, a text
+    /// or more than two numbers, or if the bytes are not a packet.
     #[inline]
     pub fn read(bytes: &[u8; Self::WINDOW], ids: u32) -> Option<Self> {
         let id = u32::from(bytes[0]);

@@ -3,7 +3,7 @@
 //! A definition consists of entries of 32 bytes, one for each 20 bytes of its name. The recorder
 //! keeps all entries in a table before the slots of its ring. If the recorder sends over a line,
 //! packets of core 255 repeat these entries. The payload of such a packet consists of entries. The
-//! field `first` of its header is the index of its first entry in the table.
+//! header field `first` is the table index of the first entry in the payload.
 //!
 //! | offset | bytes | content |
 //! |---|---|---|
@@ -12,12 +12,12 @@
 //! | 2 | 1 | flags: bit 0: deleted; bit 1: larger priorities are more urgent (kind 1); bit 2: idle task (kind 2) |
 //! | 3 | 1 | priority of a task |
 //! | 4 | 4 | number of the task or object |
-//! | 8 | 4 | a value, by kind |
+//! | 8 | 4 | a value; its meaning depends on the kind |
 //! | 12 | 20 | the name, padded with 0 |
 //!
 //! | kind | defines | value |
 //! |---|---|---|
-//! | 1 | the system; the name is that of the kernel | ticks per second of the clock |
+//! | 1 | the system; the name is that of the kernel | rate of the clock in ticks per second |
 //! | 2 | a task | bytes of its stack |
 //! | 3 | an interrupt | 0 |
 //! | 4 | a mutex | 1 if it is recursive |
@@ -121,7 +121,7 @@ pub struct Definition {
     pub priority: u8,
     /// Number of the task or object.
     pub number: u32,
-    /// The value, by kind.
+    /// The value. Its meaning depends on `kind`.
     pub value: u32,
     /// A part of the name, padded with 0.
     pub name: [u8; NAME],

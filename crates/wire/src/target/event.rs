@@ -6,8 +6,8 @@
 //! | ticks since the previous event of the packet; 0 for the first event | a [`number`] |
 //! | arguments | form 0: none; 1: a number; 2: two numbers; 3: the length of the rest as a number, then that many bytes |
 //!
-//! The form is part of the id, so a reader can skip events whose ids it does not know. Id 0 does
-//! not exist: a payload never contains it as an id.
+//! The form is part of the id, so a reader can skip events whose ids it does not know. No event has
+//! the id 0.
 
 use crate::number;
 

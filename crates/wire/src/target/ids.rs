@@ -36,7 +36,7 @@ pub const TASK_DELETE: u8 = 0x46;
 pub const INTERRUPT_ENTER: u8 = 0x47;
 /// The kernel's tick. Argument: the new count.
 pub const TICK: u8 = 0x48;
-/// The kernel's tick count jumps after a sleep. Argument: ticks.
+/// The kernel's tick count jumps after a sleep. Argument: number of skipped ticks.
 pub const TICKS_JUMP: u8 = 0x49;
 /// The running task begins to wait for a mutex. Argument: mutex.
 pub const MUTEX_WAIT: u8 = 0x4A;

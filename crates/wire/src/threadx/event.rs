@@ -3,7 +3,7 @@
 //! | word | name | content |
 //! |---|---|---|
 //! | 0 | context | thread address, or one of the values in [`context`] |
-//! | 1 | priority word | by context, see [`PriorityWord`] |
+//! | 1 | priority word | depends on the context, see [`PriorityWord`] |
 //! | 2 | id | bits 0-15 event id, bits 24-31 core on SMP ports |
 //! | 3 | stamp | timestamp, raw and unmasked |
 //! | 4-7 | info 1-4 | depends on the event id |

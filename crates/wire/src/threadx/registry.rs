@@ -7,8 +7,8 @@
 //! | 2 | 2 | reserved1 | threads: 0x80 OR (priority >> 8) |
 //! | 3 | 3 | reserved2 | threads: priority AND 0xFF |
 //! | 4 | 8 | object pointer | address of the control block |
-//! | 8 | 16 | parameter 1 | by type |
-//! | 12 | 24 | parameter 2 | by type |
+//! | 8 | 16 | parameter 1 | depends on the type |
+//! | 12 | 24 | parameter 2 | depends on the type |
 //! | 16 | 32 | name | bytes up to the first NUL; stale memory after it |
 
 use super::{Layout, Width};

@@ -132,7 +132,7 @@ impl Cluster {
         self.folder.path().join(format!("executor-{executor}"))
     }
 
-    /// Returns true if an executor has kept results of a query, or begun to.
+    /// Returns true if an executor has begun to store results of a query.
     pub fn has_worked(&self, executor: usize) -> bool {
         let own = std::fs::read_dir(self.work_folder(executor)).unwrap().next().unwrap().unwrap();
         let mut folders = std::fs::read_dir(own.path()).unwrap();

@@ -23,7 +23,8 @@ pub(super) fn ticks_to_ns() -> ScalarUDF {
     create_udf("ticks_to_ns", types, DataType::Int64, Volatility::Immutable, Arc::new(function))
 }
 
-/// Returns the time of ticks in nanoseconds. Whole rates are exact.
+/// Returns the time of ticks in nanoseconds, rounded down. The calculation is exact if the rate is
+/// a whole number.
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
 fn nanoseconds(ticks: i64, rate: f64) -> Option<i64> {
     const SECOND: i128 = 1_000_000_000;

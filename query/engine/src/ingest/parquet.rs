@@ -142,7 +142,8 @@ const GROWING: [&str; 5] = ["seq", "ticks", "time_ns", "end_seq", "end_ticks"];
 /// Level of zstd. Higher levels of compression save a few per cent and need much more time.
 const LEVEL: i32 = 3;
 
-/// Returns the encodings: differences for columns that grow, dictionaries for all others.
+/// Returns the compression and the encodings. Columns whose values grow, and columns of dates, are
+/// encoded as differences. All others have dictionaries.
 fn properties(schema: &Schema) -> WriterProperties {
     let level = ZstdLevel::try_new(LEVEL).unwrap_or_default();
     let mut builder = WriterProperties::builder()

@@ -1,8 +1,8 @@
 //! Checkpoints of a lake: the sum of all commits up to a number, in one object. A reader reads this
 //! object instead of the many small commits, which are then deleted.
 //!
-//! If a writer creates a commit whose number was already deleted, this commit is not part of the
-//! lake. So a program that lists or creates commits looks for a newer checkpoint afterwards. A
+//! If a writer creates a commit under the number of a deleted commit, the new commit is not part of
+//! the lake. So a program that lists or creates commits looks for a newer checkpoint afterwards. A
 //! checkpoint exists before its commits are deleted. So if there is no newer checkpoint, the
 //! program has missed no deleted commit. If there is one, the program starts again from it.
 //!
@@ -19,7 +19,7 @@ use crate::failure::Failure;
 /// Folder of the checkpoints.
 const FOLDER: &str = "checkpoint";
 
-/// Number of commits after the last checkpoint that make another checkpoint worthwhile.
+/// After this number of commits since the last checkpoint, a writer creates a new one.
 const MAX_COMMITS: u64 = 64;
 
 /// Number of checkpoints that are kept. A program that lists checkpoints while others create and

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Commit {
     /// The traces.
     pub(crate) traces: Vec<TraceEntry>,
-    /// The Parquet files with their rows.
+    /// The Parquet files that contain the rows of these traces.
     pub(crate) files: Vec<DataFile>,
     /// Earlier files whose rows are in other files now. Queries that began before may read them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -25,7 +25,7 @@ pub(crate) struct Commit {
 pub(crate) struct TraceEntry {
     /// SHA-256, as in the column `trace`.
     pub(crate) hash: String,
-    /// Path as given.
+    /// Path of the trace when it was added.
     pub(crate) path: String,
     /// Labels.
     pub(crate) labels: BTreeMap<String, String>,

@@ -171,7 +171,7 @@ impl Lake {
         Ok(())
     }
 
-    /// Adds a commit or a checkpoint after the last commit.
+    /// Adds the next commit or a checkpoint to the state.
     fn add(&mut self, commit: Commit) {
         self.last += 1;
         for (index, trace) in (self.content.traces.len()..).zip(&commit.traces) {
@@ -247,7 +247,8 @@ impl Lake {
                     self.add(commit.clone());
                     return Ok(Appended::Done);
                 }
-                // Either the checkpoint contains this commit, or the number was already deleted.
+                // Either the checkpoint contains this commit, or this commit has the number of a
+                // deleted one.
                 self.refresh().await?;
                 if self.content.contains(commit) {
                     return Ok(Appended::Done);

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A writer first writes data under names that no other writer uses. Then it creates the next file
-//! of the log, which fails if that file exists. So of two writers, one succeeds, and the other
+//! of the log. This step fails if the file exists. So of two writers, one succeeds, and the other
 //! reads the new commit before it tries the next number. A file that no commit names is not part of
 //! the lake, so a writer may stop at any time.
 //!

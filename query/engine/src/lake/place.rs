@@ -30,7 +30,7 @@ pub(crate) fn is_url(text: &str) -> bool {
 pub(crate) struct Place {
     /// The place as the user gave it.
     pub(crate) name: String,
-    /// The storage, whose keys begin at the lake.
+    /// The storage. Its keys are relative to the lake.
     pub(crate) store: Arc<dyn ObjectStore>,
     /// The address by which the engine finds `store`, on other machines too.
     pub(crate) url: Url,

@@ -114,8 +114,8 @@ impl Scan {
 pub(crate) enum Words {
     /// Numbers that refer to words in a dictionary.
     Numbered,
-    /// Texts, for plans of a cluster. Its machines convert numbered words to texts when they send
-    /// them, but the plan of the receiver would still expect numbers.
+    /// Texts, for plans of a cluster. When a machine sends numbered words, they arrive as texts,
+    /// but the plan of the receiver would expect numbers.
     Plain,
 }
 
@@ -132,8 +132,8 @@ pub(crate) fn is_table_of_lake(table: &dyn TableProvider) -> bool {
     table.is::<LakeTable>()
 }
 
-/// Returns a table of a lake as bytes, for an engine on another machine, or `None` for any other
-/// table. The bytes do not contain the columns.
+/// Returns the bytes from which an engine on another machine can create the same table of a lake.
+/// The bytes do not contain the schema. Returns `None` if the table is not part of a lake.
 pub fn encode_table(table: &dyn TableProvider) -> Option<Vec<u8>> {
     let table = table.downcast_ref::<LakeTable>()?;
     // Text and numbers can always be written as JSON.
@@ -166,8 +166,7 @@ impl TableProvider for LakeTable {
         &self,
         filters: &[&Expr],
     ) -> Result<Vec<TableProviderFilterPushDown>> {
-        // From the statistics of the files and of their parts, the engine decides which files and
-        // parts to read.
+        // The engine skips files, and parts of files, if their statistics show that no row matches.
         Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }
 

@@ -86,8 +86,9 @@ impl Suites {
     }
 
     /// Writes the file. Traces without a verdict get a suite with an error, so that the file does
-    /// not look like a success. `failures` contains the reasons for these errors. If
-    /// `decided_nothing` is true, no trace decided a rule, and each suite gets a failed case.
+    /// not look like a success. `failures` contains the reasons for these errors. `decided_nothing`
+    /// is true if no trace decided a rule. Each suite of a trace with a verdict then gets a failed
+    /// case.
     pub(super) fn write(
         self,
         traces: &[PathBuf],

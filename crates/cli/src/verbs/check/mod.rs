@@ -92,8 +92,8 @@ pub(crate) struct Check {
     #[arg(long, value_name = "FILE", conflicts_with = "write")]
     baseline: Option<PathBuf>,
 
-    /// With --baseline: allow figures to be worse by at most this share of the earlier value, such
-    /// as 5%
+    /// With --baseline: allow a figure to be worse by up to this share of its earlier value, for
+    /// example 5%
     #[arg(long, value_name = "SHARE", requires = "baseline", default_value = "0%")]
     tolerance: Share,
 
@@ -381,8 +381,8 @@ impl Check {
         selection: Selection,
         out: &mut dyn Write,
     ) -> Result<Trace, Failure> {
-        // Read all events and contexts. The written rules select events with `only`, so the whole
-        // trace must pass them.
+        // Read all events and contexts. The writer selects the events itself. It writes an `only`
+        // statement, so that `check` selects the same events.
         let Selection { events, contexts, .. } = selection.clone();
         input.select(Selection { events: Vec::new(), contexts: Vec::new(), ..selection });
         let name = input.path().file_name().unwrap_or(input.path().as_os_str());

@@ -14,7 +14,7 @@ use super::{Collect, Form};
 use crate::screen;
 
 impl Collect {
-    /// Returns the view of a source on the shared standard output.
+    /// Returns the settings for showing a source on the shared standard output.
     pub(super) fn view<'a>(
         &'a self,
         settings: Settings,

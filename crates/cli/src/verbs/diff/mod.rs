@@ -1,5 +1,5 @@
 //! `tracewell diff`: compares runs of a system. `fail_on` decides which differences are failures,
-//! `junit` turns them into test results.
+//! and `junit` converts all differences to test results.
 
 mod fail_on;
 mod junit;
@@ -110,7 +110,7 @@ impl Diff {
             .findings
             .iter()
             .any(|finding| self.fail_on.iter().any(|fail_on| fail_on.is_met(finding)));
-        // A difference replaces only outcomes that are less severe.
+        // A failure of `--fail-on` has priority over damage, but not over other errors.
         Ok(match outcome {
             Outcome::Done | Outcome::Damaged if is_failure => Outcome::Wrong,
             outcome => outcome,

@@ -1,6 +1,5 @@
-//! Finds files with a temporary name, which a killed `tracewell record` left behind. Removes files
-//! without events. Keeps files that contain events, and prints a note with the names of these
-//! files.
+//! Finds the temporary files that a killed `tracewell record` left behind. Removes files without
+//! events. Keeps files that contain events, and prints a note with the names of these files.
 //!
 //! A file is abandoned if the process in its name has ended and no process holds the lock of the
 //! file. The lock protects recordings of processes in other containers, whose ids are unknown here.
@@ -14,8 +13,8 @@ use super::posix::has_events;
 use crate::draft::process_of_partial;
 use crate::outcome::note;
 
-/// Removes the abandoned files that earlier recordings with the output `target` left, if they
-/// contain no events.
+/// Removes abandoned files of earlier recordings with the output path `target`. Keeps files that
+/// contain events, and prints a note about each of them.
 pub(super) fn remove_abandoned(target: &Path) {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten().flatten();

@@ -10,7 +10,7 @@ use tracewell_record::stream::ProgramEnd;
 
 use crate::outcome::note;
 
-/// Returns the end of a program as a recording stores it.
+/// Converts the exit status of a program to the form that a recording stores.
 pub(super) fn of_program(process: u32, status: ExitStatus) -> ProgramEnd {
     let number = |number: Option<i32>| number.map_or(0, i32::cast_unsigned);
     ProgramEnd { process, status: number(status.code()), signal: number(status.signal()) }

@@ -80,8 +80,8 @@ impl Drop for StreamFile {
     }
 }
 
-/// Returns the reason for an error without the path, because the caller adds the path to all
-/// errors.
+/// Returns an error whose message does not contain the path, because the caller adds the path to
+/// every error.
 fn without_path(error: io::Error) -> io::Error {
     let reason = error.get_ref().and_then(Error::source).map(ToString::to_string);
     match reason {

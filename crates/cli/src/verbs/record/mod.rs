@@ -112,8 +112,8 @@ impl Record {
 
     /// Records a running process.
     fn attend(&self, process: i32) -> Result<Outcome, Failure> {
-        // Do this before the signal handlers are installed, so that a signal can end the wait for a
-        // pipe.
+        // Create the output before the signal handlers are installed: opening a pipe waits for a
+        // reader, and a signal must be able to end this wait.
         let draft = Draft::create(&self.output, &Inputs::default(), Ending::Handled)?;
         remove_abandoned(draft.0.target());
         let mut passed = Passed::new().map_err(|error| Failure::io(&self.output, &error))?;
@@ -158,8 +158,8 @@ impl Record {
 
     fn record(&self) -> Result<Outcome, Failure> {
         let (file, stream) = self.stream()?;
-        // Do this before the signal handlers are installed, so that a signal can end the wait for a
-        // pipe.
+        // Create the output before the signal handlers are installed: opening a pipe waits for a
+        // reader, and a signal must be able to end this wait.
         let inputs = Inputs::of(self.executable());
         let (output, log) = Draft::create(&self.output, &inputs, Ending::Handled)?;
         // If the file `beside` cannot be created, only events of posix_trace_event are lost.
@@ -211,7 +211,8 @@ impl Record {
             // Write the end of the log first, because `has_events` reads the file.
             failures.note(posix.finish());
             posix.has_events() && {
-                // If there are two files, a note names the second one.
+                // Count the events of the output file. If the events of posix_trace_event are in a
+                // second file, `keep` prints a note that names it.
                 events = if of_stream.lanes == 0 { posix.events() } else { events };
                 failures.note(keep(posix, &place.draft, of_stream.lanes == 0));
                 true

@@ -49,9 +49,9 @@ impl Passed {
     }
 }
 
-/// Returns true if the program has also received the signal. Ctrl-C in a terminal signals every
-/// process in the foreground process group, and a program that receives SIGINT twice may exit
-/// without cleaning up.
+/// Returns true if the program received the signal too, so that the signal must not be forwarded.
+/// Ctrl-C in a terminal signals every process in the foreground process group, and a program that
+/// receives SIGINT twice may exit without cleaning up.
 fn is_delivered(signal: Signal) -> bool {
     let by_keys = matches!(signal, Signal::INT | Signal::QUIT);
     let terminal = || File::open("/dev/tty").ok();

@@ -52,9 +52,9 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Returns the key for files that are read with these options. The first `traces` files are the
-    /// trace. Returns `None` if a file of the trace is not a regular file, or if the state of any
-    /// file is unknown.
+    /// Returns the key for files that are read with these options. The trace consists of the first
+    /// `traces` files. The other files are additional inputs, such as a file with names. Returns
+    /// `None` if a file of the trace is not a regular file, or if the state of any file is unknown.
     pub(super) fn new(files: &[PathBuf], traces: usize, options: &Value) -> Option<Self> {
         let state = |(index, path): (usize, &PathBuf)| {
             let path_text = fs::canonicalize(path).ok()?.into_os_string().into_string().ok()?;
@@ -236,7 +236,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the page of a small trace. The views of a large trace have the same form.
+    /// Returns the page of a small trace, in the form that the server uses for large traces.
     fn page() -> LargePage {
         let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scheduling.trx");
         let mut builder = tracewell::export::page::ServedBuilder::with_views();

@@ -246,7 +246,7 @@ pub(super) fn read(stream: &TcpStream, limits: &Limits) -> Result<Option<Request
     Ok(Some(Request { path: path.to_owned(), query: query.to_owned(), host, origin, body }))
 }
 
-/// Returns the response to a request whose address does not support its method.
+/// Returns the response to a request with a method that the requested address does not support.
 pub(super) fn wrong_method() -> Response {
     Response::error(METHOD, "expected the method GET; only api/v1/marks also accepts PUT")
 }

@@ -9,7 +9,7 @@
 //! | `marks` | the file with the marks of the user |
 //! | `query` | the parameters of a request |
 //! | `redirect` | the private file that leads the browser to the address |
-//! | `content` | a trace while the server runs: reads it, and reads it again when it has changed |
+//! | `content` | reads a trace, reads it again after each change, and provides its page and views |
 //! | `traces` | the files named on the command line, and how to read them |
 //! | `cache` | the summaries of large traces, in the user's folder for caches |
 //! | `shown` | all shown traces, and their progress |
@@ -185,7 +185,7 @@ fn reachable(local: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Opens an address in the user's browser. Returns the file that the browser reads. If this fails,
+/// Opens an address in the user's browser. Returns the file that the browser reads. On failure,
 /// only prints a warning, because the user can open the printed address.
 fn open(address: &str) -> Option<Redirect> {
     let redirect = Redirect::new(&env::temp_dir(), address);

@@ -35,8 +35,8 @@ impl Shown {
     }
 
     /// Waits until the number of changes differs from `last`, but at most for `time`. Returns the
-    /// new number of changes, and the progress of all traces together. `editions` contains the
-    /// edition of each trace.
+    /// new number of changes, and the progress of all traces together. Under the key `editions`,
+    /// the progress contains the edition of each trace.
     pub(super) fn wait(&self, last: Option<u64>, time: Duration) -> Option<(u64, Value)> {
         let number = self.changes.wait(last, time)?;
         let all: Vec<_> = self.all.iter().map(|content| content.progress()).collect();

@@ -120,8 +120,8 @@ impl Update {
     }
 }
 
-/// Returns `NAME.trc` with a suffix before the dot. A name that already ends in `.trc` is not
-/// changed.
+/// Appends a suffix and `.trc` to a path. If the suffix is empty and the path already ends in
+/// `.trc`, returns the path unchanged.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     if suffix.is_empty() && path.extension().is_some_and(|extension| extension == "trc") {

@@ -214,7 +214,7 @@ impl<'m> System<'m> {
         self.plain(cpu, PHASE, phase, []);
     }
 
-    /// The reading program records its count so far.
+    /// A program records the number of records that it has read so far.
     pub(super) fn records_read(&mut self, cpu: usize, count: u64) {
         self.plain(cpu, RECORDS_READ, 0, [count]);
     }

@@ -70,7 +70,7 @@ const LOGGER: &[Step] = &[
     Step::MutexPut(LOG_FILE),
     Step::MutexGet(BUS),
     Step::Work { us: 150 },
-    // The driver that writes the line locks the bus again.
+    // The logger calls a driver, which locks the bus a second time.
     Step::MutexGet(BUS),
     Step::Work { us: 350 },
     Step::MutexPut(BUS),

@@ -300,7 +300,7 @@ impl<'m> Kernel<'m> {
         let bytes = 1 + u64::from(self.random % 16);
         self.user_event(super::application::BYTES_RECEIVED, bytes);
         self.semaphore_put(super::application::UART_RX);
-        // A linear congruential generator: bytes come 1.2 to 4.2 ms apart.
+        // A linear congruential generator chooses the time until the next bytes: 1.2 to 4.2 ms.
         self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223) >> 1;
         self.next_uart += (1_200 + u64::from(self.random >> 8) % 3_000) * CYCLES_PER_US;
     }
@@ -327,7 +327,7 @@ impl<'m> Kernel<'m> {
         self.trace.set_next_thread(entry, self.next_address());
     }
 
-    /// Records the call of a service, with the values that its objects had before the call.
+    /// Records a call of a service, with four information words.
     pub(super) fn service(&mut self, id: u32, info: [u64; 4], class: u32) {
         self.advance(SERVICE);
         self.trace.insert(self.context(), id, info, class);

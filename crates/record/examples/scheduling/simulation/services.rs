@@ -50,7 +50,7 @@ pub(super) struct Timer {
     expires_at: u64,
 }
 
-/// Creation of objects: registers the name, then records the call.
+/// Functions that create objects. Each registers the object's name, then records the call.
 impl Kernel<'_> {
     pub(super) fn create_semaphore(&mut self, name: &'static str) {
         let address = self.new_control_block();

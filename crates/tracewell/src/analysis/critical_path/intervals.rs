@@ -1,4 +1,5 @@
-//! Finds the responses and waits of a trace, and selects the one that a question asks for.
+//! Finds the responses and waits of a trace, and selects the response or wait that a question asks
+//! for.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -50,8 +51,8 @@ pub(super) fn find(
             let begins = |interval: &&Interval| interval.from.seq == *seq;
             let contains =
                 |interval: &Interval| (interval.from.seq..=interval.until.seq).contains(seq);
-            // An interval that ends at the event explains it best. The next best begins there. The
-            // shortest interval that contains the event comes last.
+            // Prefer an interval that ends at the event, then an interval that begins at the event.
+            // If there is none, take the shortest interval that contains the event.
             let found = longest(all.iter().filter(ends));
             let found = found.or_else(|| longest(all.iter().filter(begins)));
             found.or_else(|| shortest(&all, contains)).ok_or(NoPath::NothingThere)

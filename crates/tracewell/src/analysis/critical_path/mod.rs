@@ -58,7 +58,7 @@ pub struct CriticalPath {
     pub parts: Vec<Part>,
     /// Number of parts beyond [`MAX_PARTS`], and their ticks.
     pub more: (u64, u64),
-    /// The reasons why contexts were blocked. [`Link::reason`] and [`State::Blocked`] are
+    /// The reasons why contexts were blocked. [`Link::reason`] and [`State::Blocked`] contain
     /// indices into this list.
     pub reasons: Vec<Reason>,
 }

@@ -73,7 +73,7 @@ struct Walk<'a> {
     tracks: &'a Tracks,
     /// The wake-ups. The key consists of the woken context and the event that wakes it.
     wake_ups: HashMap<(ContextId, Position), &'a Arrow, RandomState>,
-    /// The holders of mutexes by key.
+    /// The holders of each mutex, by the key of the mutex.
     mutexes: HashMap<u64, &'a Row<Holder>, RandomState>,
     chain: Vec<Link>,
     /// True if the explained task has a job during the whole time. It is then ready even if its row

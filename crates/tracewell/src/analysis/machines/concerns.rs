@@ -1,5 +1,5 @@
-//! Determines, for an event id, which analyses in this folder need its events. Events with other
-//! ids are skipped, and their arguments are not read.
+//! Determines which analyses in this folder need the events of an id. Events that no analysis needs
+//! are skipped, and their arguments are not read.
 
 use super::levels::Effect;
 use super::{messages, states, timers};
@@ -9,7 +9,7 @@ use crate::model::{Meaning, OfSchema};
 /// Maximum number of events that are checked together.
 pub(super) const BLOCK: usize = u64::BITS as usize;
 
-/// The events of a block that an analysis needs, with one bit for each event. All bits are computed
+/// The wanted events of a block, with one bit for each event of the block. All bits are computed
 /// before the first event is handled. A loop that checks and handles one event at a time would have
 /// branches that are often mispredicted.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ impl Wanted {
         Self::with(ids, |id| all_concerns.get(id, Concerns::of).way != Way::Skip)
     }
 
-    /// Returns the events of a block whose ids are wanted. `ids` are the ids of all events in the
+    /// Returns the events of a block that have a wanted id. `ids` are the ids of all events in the
     /// block, and `is_wanted` returns true for a wanted id.
     #[inline(always)]
     pub(super) fn with(ids: &[u32], mut is_wanted: impl FnMut(u32) -> bool) -> Self {
@@ -100,7 +100,7 @@ mod tests {
         let schema = Arc::new(Schema::parse(text, "threadx.toml").unwrap());
         let mut table = PerId::default();
         let mut all_concerns = table.of_schema(&schema);
-        // Mutexes do not concern this folder, but queues do.
+        // The analyses in this folder need events of queues, but not events of mutexes.
         let (mutex, queue) = (52, 69);
         let mut ids = vec![mutex; BLOCK];
         assert_eq!(Wanted::of(&ids, &mut all_concerns).count(), 0);

@@ -42,7 +42,8 @@ pub(super) struct Exchange {
 struct Objects {
     list: Vec<Passing>,
     by_name: HashMap<Named, usize, RandomState>,
-    /// The latest results of `by_name`, by the key of an object and its number of renamings.
+    /// The latest results of `by_name`. A key consists of the key of an object and the number of
+    /// times that the object was renamed.
     recent: KeySlots<(u64, usize), Option<usize>>,
 }
 
@@ -105,8 +106,8 @@ impl Act {
     }
 }
 
-/// Returns true if a system has events that send messages with a signal. Such events name the
-/// receivers.
+/// Returns true if a system has events that send a message and contain its signal. Such events name
+/// the receivers.
 pub(super) fn tells_messages(schema: &Schema) -> bool {
     let events = schema.events_that_mean(&[Meaning::Send, Meaning::SendFirst]);
     events.filter_map(|event| event.means).any(|means| {

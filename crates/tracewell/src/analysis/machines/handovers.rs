@@ -154,8 +154,8 @@ impl Handovers {
     }
 }
 
-/// Returns the thread or interrupt that takes an item, without its name. The name is not needed,
-/// because a taker is found by its key.
+/// Returns the thread or interrupt that takes an item. The name of this context is not looked up,
+/// because its key identifies it.
 fn taker(trace: &Trace, context: ContextId, ticks: u64) -> Option<Named> {
     let context = trace.contexts.get(context)?;
     let is_suitable = matches!(context.kind, ContextKind::Thread | ContextKind::Interrupt);

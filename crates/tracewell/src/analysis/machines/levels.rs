@@ -36,9 +36,9 @@ pub struct Level {
     pub counts_free: bool,
     /// The last known level.
     pub last: Option<u64>,
-    /// The highest level that an event contains; `None` if no event shows the level.
+    /// The highest known level; `None` if no event shows the level.
     pub most: Option<u64>,
-    /// The lowest level that an event contains; `None` if no event shows the level.
+    /// The lowest known level; `None` if no event shows the level.
     pub least: Option<u64>,
     /// The low-water mark: the minimum number of free items as counted by the system itself.
     pub least_free: Option<u64>,
@@ -153,7 +153,7 @@ impl Effect {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Levels {
     rows: NamedRows<Level>,
-    /// Number of rows from which `samples` was computed.
+    /// Number of objects among which [`MAX_SAMPLES`] was divided to compute `samples`.
     shared_by: usize,
     /// Maximum number of samples per object.
     samples: usize,

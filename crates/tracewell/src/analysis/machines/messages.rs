@@ -96,7 +96,8 @@ struct Open {
     sent: Option<Passed>,
 }
 
-/// Returns true if events of this type can begin or end a message.
+/// Returns true if events of this type can post, take or dispatch a message, or end the step of a
+/// message.
 pub(super) fn concern(means: &Means) -> bool {
     match means.meaning {
         // An item without a signal is not a message to a receiver.
@@ -151,7 +152,7 @@ impl Messages {
     }
 
     fn open(&mut self, message: Message) -> Open {
-        // A message above the limit is counted in its flow, but it has no row.
+        // After the limit is reached, a message is counted in its flow, but gets no row.
         let kept = (self.kept.len() < MAX_MESSAGES).then_some(self.before + self.kept.len());
         match kept {
             Some(_) => self.kept.push(message),

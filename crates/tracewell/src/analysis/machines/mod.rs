@@ -2,10 +2,10 @@
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `concerns` | the analyses that need the events of an id |
+//! | `concerns` | for each event id, the analyses that need its events |
 //! | `named_rows` | one row for each machine, queue, pool or timer |
 //! | `messages` | messages and their latencies |
-//! | `states` | states, times in states |
+//! | `states` | the states of each machine, and the time in each state |
 //! | `transitions` | the different transitions of a machine |
 //! | `levels` | fill levels of queues and pools |
 //! | `timers` | starts, stops and expiries of timers |
@@ -105,7 +105,8 @@ pub struct Figures {
     /// Number of transitions that were not stored because there were too many different
     /// transitions.
     pub more_transitions: u64,
-    /// Messages per sender, receiver and signal, in the order of the first message.
+    /// The flows of messages: one for each sender, receiver and signal. They are in the order of
+    /// their first messages.
     pub flows: Vec<MessageFlow>,
     /// The first messages, in the order of their posts. A message whose post is unknown is listed
     /// at the place of the event that took it.

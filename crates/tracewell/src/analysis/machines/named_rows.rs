@@ -61,8 +61,8 @@ impl<T> Default for NamedRows<T> {
 impl<T> NamedRows<T> {
     /// Returns the row of a thing, or `None` if there are too many rows. `make` makes the row.
     /// `name` returns the field of a row that identifies the thing. If the thing has a name at the
-    /// time of the event, the field gets this time. A later look-up then finds the name at this
-    /// time.
+    /// time of the event, the field gets this time. A later look-up then uses this time and finds
+    /// the name.
     #[inline(always)]
     pub(super) fn get(
         &mut self,
@@ -134,7 +134,7 @@ impl<T> NamedRows<T> {
     }
 }
 
-/// Adds spans up to an index.
+/// Adds empty spans until the index is valid.
 #[cold]
 #[inline(never)]
 fn grow(spans: &mut Vec<NameSpan>, index: usize) {

@@ -67,7 +67,7 @@ pub enum Happening {
     /// The system started or restarted. Pending messages no longer exist.
     Boot,
     /// Events are missing. The value is the number of missing events, or `None` if it is unknown.
-    /// The value is 0 for a damaged record that another loss already includes.
+    /// The value is 0 if another loss already counts these events.
     Lost(Option<u64>),
 }
 
@@ -79,7 +79,7 @@ pub struct Sequence {
     sights: Sights,
     happened: Vec<Occurrence>,
     more: u64,
-    /// Indices of the pending messages in `happened`.
+    /// For each pending message, its index in `happened`.
     waiting: Waiting<usize>,
     /// Items that threads exchange.
     exchange: Exchange,

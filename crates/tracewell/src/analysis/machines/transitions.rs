@@ -22,7 +22,7 @@ pub struct Transition {
     /// The signal; `None` if the message of the step is unknown.
     pub signal: Option<Named>,
     /// Vertices on the path: choices, junctions, composite states. The first is the target of the
-    /// transition. Empty for an internal transition.
+    /// transition. The list is empty for an internal transition.
     pub way: Vec<Named>,
     /// The state that was finally reached; `None` for an internal transition, or if it is not
     /// recorded.
@@ -35,7 +35,7 @@ pub struct Transition {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Transitions {
     list: Vec<Transition>,
-    /// Index of the newest transition with this hash.
+    /// For each hash, the index of the newest transition that has this hash.
     by_hash: HashMap<u64, usize, RandomState>,
     /// For each transition, an earlier one with the same hash.
     same_hash: Vec<Option<usize>>,

@@ -29,8 +29,8 @@ pub(super) struct Accounts {
     unattributed: u64,
 }
 
-/// The parts of an interval, in ticks, from the point of view of one task. All other tasks are in
-/// one sum.
+/// The parts of an interval, in ticks, from the point of view of one task. In contrast to
+/// [`Parts`], the other tasks are not listed one by one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Split {
     /// Ticks in which the task ran.
@@ -56,7 +56,7 @@ impl Split {
     }
 }
 
-/// The totals for a task at one time.
+/// A copy of the totals at a point in time, from the point of view of one task.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Moment {
     ran: Vec<u64>,

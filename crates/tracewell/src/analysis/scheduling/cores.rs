@@ -12,8 +12,8 @@ pub struct CoreTime {
     pub tasks: u64,
     /// Ticks in which interrupts were served.
     pub interrupts: u64,
-    /// Ticks for which an event reports that no task was ready to run. In a system with an idle
-    /// task, these are ticks of that task.
+    /// Ticks for which an event reports that no task was ready to run. If the system has an idle
+    /// task, the ticks of this task are in `tasks` instead.
     pub idle: u64,
     /// Ticks in which the running context is unknown.
     pub unknown: u64,

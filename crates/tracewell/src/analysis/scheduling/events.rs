@@ -96,7 +96,7 @@ impl<M: Moments> Scheduling<M> {
         self.seen.at(context).get_or_insert(seen)
     }
 
-    /// Stores the priority of a task, from an event of this task.
+    /// Stores the priority of a task.
     #[inline(always)]
     pub(super) fn note_priority(&mut self, trace: &Trace, task: ContextId, priority: u16) {
         if !self.requests.has_priority(task, priority) {

@@ -132,7 +132,8 @@ pub struct Figures {
     pub waits: Vec<Waited>,
     /// Number of waits that are not listed, because there are more than [`super::MAX_ROWS`].
     pub more_waits: u64,
-    /// The longest waits for mutexes, longest first, even if waits are not listed.
+    /// The longest waits for mutexes, longest first. This list does not depend on
+    /// [`Wanted::waits`].
     pub longest_waits: Vec<Waited>,
     /// For each wanted pair of marks, the times of each task.
     pub passages: Vec<(Mark, Mark, Vec<Passage>)>,

@@ -54,7 +54,7 @@ pub struct InterruptSource {
     pub min_ticks: u64,
     /// Duration of the longest interrupt, in ticks.
     pub max_ticks: u64,
-    /// Time from one beginning to the next, in ticks.
+    /// Time from the beginning of an interrupt to the beginning of the next one, in ticks.
     pub arrival_gap: Range,
     /// Like [`Interrupts::most_within`], but only for this source and excluding nested interrupts.
     pub most_within: [Option<u64>; WINDOWS.len()],
@@ -91,7 +91,7 @@ struct Source {
     windows: Windows,
 }
 
-/// Follows interrupts: each is a bracket from its entry to its exit.
+/// Follows the brackets of all interrupts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Brackets {
     /// Open brackets per core, the outermost first.

@@ -2,9 +2,16 @@
 //!
 //! A job has a row if the trace shows its release and its completion, without a gap between them.
 //! On one core, each tick of its response time belongs to exactly one part. The part depends on
-//! what ran in this tick: the job itself, an earlier pending job of its task, another task on
-//! behalf of its task (blocking), another task for itself (one part per task), an interrupt, or no
-//! task. On several cores, tasks run in parallel, so a row has no parts.
+//! what ran in this tick:
+//!
+//! - the job itself
+//! - an earlier pending job of the same task
+//! - another task on behalf of the job's task (blocking)
+//! - another task, but not on behalf of the job's task (each such task has its own part)
+//! - an interrupt
+//! - no task or an unknown task
+//!
+//! On several cores, tasks run in parallel, so a row has no parts.
 
 use std::collections::VecDeque;
 

@@ -63,7 +63,7 @@ struct Task {
     jobs: Jobs,
     /// Releases of pending jobs, oldest first.
     waiting: VecDeque<u64>,
-    /// True if the oldest pending job has been chosen.
+    /// True if the oldest pending job has started.
     started: bool,
     /// Ticks at which the deadline of the oldest pending job passed.
     missed: Option<u64>,
@@ -87,7 +87,7 @@ struct Release {
     recorded_as: Meaning,
     /// Number of the scheduler's choices before the release.
     choices: u64,
-    /// True if both the activation and the timer have occurred.
+    /// True if an activation event and a timer event have both reported this release.
     seen_twice: bool,
 }
 

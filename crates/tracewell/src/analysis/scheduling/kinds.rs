@@ -32,7 +32,7 @@ pub(super) struct Kind {
     pub(super) class: Class,
     /// The meaning with its arguments.
     pub(super) means: Option<Means>,
-    /// The usual meaning.
+    /// The meaning, unless one of [`Means::cases`] applies.
     pub(super) meaning: Option<Meaning>,
     /// The arguments that name the subject, the next context and the object.
     pub(super) subject: Option<usize>,
@@ -45,7 +45,7 @@ pub(super) struct Kind {
     pub(super) object_kind: Option<u32>,
     /// True if the schema defines the id.
     pub(super) is_known: bool,
-    /// True if the usual meaning can make the scheduler choose again.
+    /// True if an event with this `meaning` can make the scheduler choose again.
     pub(super) is_cause: bool,
     /// The argument that contains the task's stack pointer.
     pub(super) stack_pointer: Option<usize>,

@@ -98,7 +98,7 @@ impl Requests {
         self.more = 0;
     }
 
-    /// Stores the priority of a task, from an event of this task.
+    /// Stores the priority of a task.
     pub(super) fn note_priority(&mut self, task: ContextId, priority: u16) {
         self.urgency.note(task, priority);
     }
@@ -241,8 +241,8 @@ impl Requests {
         Some(None)
     }
 
-    /// Returns true if a request is for the same mutex as the request of the previous event. Stores
-    /// the request for the next event.
+    /// Returns true if a request has the same task and the same mutex as the request of the
+    /// previous event. Stores the request, because the next event may repeat it.
     #[inline(always)]
     fn repeats(&mut self, ask: Ask) -> bool {
         let now = ask.is_mutex.then_some((ask.task, ask.key));
@@ -481,8 +481,8 @@ impl Requests {
         !self.blocked.is_empty()
     }
 
-    /// Charges `ticks`, the time for which the context `running` ran. `deadline` returns the
-    /// absolute deadline of a task if it is known.
+    /// Charges priority inversion to the tasks that wait for mutexes. The context `running` ran for
+    /// `ticks` ticks. `deadline` returns the absolute deadline of a task if it is known.
     pub(super) fn charge(
         &mut self,
         running: &Running<OnBehalf>,

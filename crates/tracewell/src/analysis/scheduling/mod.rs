@@ -18,7 +18,7 @@
 //! | `filters` | kinds of events that were hidden for some time |
 //! | `servers` | budgets of servers |
 //! | `times` | distributions, wake-up latency, and the execution time of each job |
-//! | `subject` | the tasks, objects, interrupts and marks of the distributions |
+//! | `subject` | the task, object, interrupt or pair of marks to which a measured time belongs |
 //! | `moments` | passes the changes to consumers such as timelines |
 //! | `sanity` | contradictions in the trace |
 //! | `events`, `follow` | the general path, which handles every event |

@@ -78,8 +78,8 @@ pub trait Moments {
     /// A task continued after a wait.
     fn wait_ended(&mut self, _wait: &Wait, _at: Position) {}
 
-    /// While `task` waited for a mutex, the task `runs` executed for a further `ticks` ticks. It is
-    /// less urgent than `task` and does not hold the mutex.
+    /// Another task, `runs`, executed for `ticks` more ticks while `task` waited for a mutex. The
+    /// other task is less urgent than `task` and does not hold the mutex.
     fn inverted(&mut self, _task: ContextId, _runs: ContextId, _ticks: u64) {}
 
     /// A task got a mutex: at its request, or at the end of its wait.

@@ -62,7 +62,8 @@ impl Mutexes {
     }
 
     /// Handles a request. Makes the task a holder of the mutex from now on, unless it already holds
-    /// the mutex. Returns true if no other task holds the mutex. The task is then its holder.
+    /// the mutex. Returns true if [`Mutexes::holder`] now returns this task, and false if it
+    /// returns another task.
     pub(super) fn requested(
         &mut self,
         task: ContextId,

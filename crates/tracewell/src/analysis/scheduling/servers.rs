@@ -3,15 +3,15 @@
 //! A server's budget decreases while one of its tasks runs, or while another task runs on behalf of
 //! such a task. The budget is full after a replenishment, and when the server becomes active for
 //! the first time after its task completed a job. It is 0 when the server reports exhaustion.
-//! Reclaimed time that the server uses is added to the budget. The full size is the largest amount
-//! that was used before exhaustion.
+//! Reclaimed time that the server uses is added to the budget. The largest amount that was used
+//! before exhaustion is taken as the size of the full budget.
 //!
 //! Some servers do not name the served task when they become active. Usually it is the task that
-//! the previous event activated, because the activation of a task wakes its server. In groups of
-//! tasks, each server becomes active before its task. So if the previous event activated no task,
-//! or a task that already has its server, the server serves the task that the next event activates.
-//! The task that is running when the budget is exhausted is certainly the served task, so it
-//! replaces a task that was only inferred.
+//! the previous event activated, because the activation of a task wakes its server. If a group of
+//! tasks is activated, each server becomes active directly before the activation of its task. So if
+//! the previous event activated no task, or the task of another server of the group, the server
+//! serves the task that the next event activates. The task that is running when the budget is
+//! exhausted is certainly the served task, so it replaces a task that was only inferred.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
 //! Compares jobs with the known period and deadline of their task.
 //!
-//! For a period T, the n-th release (or completion) is expected n × T after the first. The jitter
-//! is the largest distance from the expected time. A response is late if it is longer than the
-//! deadline, which is relative to the release. Kernels record missed deadlines only if they are
-//! configured to check them.
+//! For a period T, release number n, counted from 0, is expected n × T after release number 0. The
+//! same applies to completions. The jitter is the largest distance from the expected time. A
+//! response is late if it is longer than the deadline, which is relative to the release. Kernels
+//! record missed deadlines only if they are configured to check them.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ pub struct Timing {
 /// The times of an event that should occur once per period, compared with the expected times.
 #[derive(Clone, Copy, Debug, Default)]
 struct Series {
-    /// The next expected time, relative to the first.
+    /// The next expected time, which is the first time plus a whole number of periods.
     next: Option<u64>,
     jitter: Option<u64>,
 }
@@ -149,7 +149,7 @@ impl Timings {
     }
 }
 
-/// Returns the known timing of a task, by its name or key.
+/// Looks up the known timing of a task by the task's name or, if the name is not found, by its key.
 fn look_up(
     trace: &Trace,
     context: ContextId,

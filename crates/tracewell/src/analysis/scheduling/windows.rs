@@ -5,8 +5,8 @@
 //! between two busy intervals, it gains nothing. So one of the fullest windows ends together with a
 //! busy interval, and only such windows are checked.
 //!
-//! Between two such windows, the busy time grows by no more than the new intervals. So the code
-//! skips windows until the new intervals could raise the maximum.
+//! Each new interval increases the busy time of the latest window by at most the length of the
+//! interval. So the code skips windows until the new intervals could raise the maximum.
 
 use std::collections::VecDeque;
 
@@ -32,8 +32,8 @@ struct Window {
     most: u64,
     /// The busy time that new intervals can add before a window can exceed `most`.
     spare: u64,
-    /// Index of the first interval that ends within the window that was checked last. A later
-    /// window begins no earlier.
+    /// Index of the first interval that ends within the window that was checked last. Later windows
+    /// do not overlap the intervals before this one.
     first: usize,
 }
 

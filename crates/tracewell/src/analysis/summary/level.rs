@@ -1,8 +1,8 @@
-//! Sums over consecutive parts of a row: the time in each state.
+//! Sums over consecutive parts of a row: the time in each class of states.
 //!
-//! A sum combines the states of one class, such as all reasons for waiting. It names one state of
-//! the class: the one with the largest single addition of ticks. So the number of states in a sum
-//! stays small, and the time in each class is exact.
+//! A sum combines the states of one class, such as all reasons for waiting. It names only one state
+//! of the class: the state for which the most ticks were added at once. So the number of states in
+//! a sum stays small, and the time in each class is exact.
 
 use super::encoded::START;
 use super::pool::{Pool, Record};

@@ -18,8 +18,9 @@
 //! not to the whole trace.
 //!
 //! [`Summary::tracks`] returns the tracks at a resolution, in ticks. It combines neighbouring short
-//! states into parts of at most this length. Each state occurs once in a part, with the sum of its
-//! times, in the order of first occurrence. So the time in a state is exact at every resolution.
+//! states into parts of at most this length. States of the same class, such as all reasons for
+//! waiting, occur in a part as one state with the sum of their times. The classes are in the order
+//! of their first occurrence. So the time in a class is exact at every resolution.
 
 mod encoded;
 mod level;
@@ -48,8 +49,8 @@ use crate::model::{Batch, ContextId, Flow, Loss, Sink, Stop, Trace};
 /// fit into the processor's cache.
 const PENDING: u64 = 1 << 13;
 
-/// Maximum number of arrows, of marks, and of the waits of each lock. If there are more, the
-/// summary keeps a sample; [`Tracks::left_out`] counts the others.
+/// Maximum length of each of these lists: all arrows, all marks, and the waits of one lock. If
+/// there are more entries, the summary keeps a sample, and [`Tracks::left_out`] counts the others.
 pub const MAX_LIST: usize = 1 << 18;
 
 /// A sink that builds a summary.
@@ -90,10 +91,10 @@ impl Default for SummaryBuilder {
 }
 
 impl SummaryBuilder {
-    /// Provides a file, to which the summary moves the parts that few views need, if there are many
-    /// of them. `opener` returns an empty file that can be read and written. If the file cannot be
-    /// opened or written, these parts stay in memory, and the builder fails when they reach 256
-    /// MiB. Without this call, everything stays in memory.
+    /// Provides a file for the parts that few views need. When there are many of these parts, the
+    /// summary moves them to the file. `opener` returns an empty file that can be read and written.
+    /// If the file cannot be opened or written, these parts stay in memory, and the builder fails
+    /// when they reach 256 MiB. Without this call, everything stays in memory.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.parts.pool.spill_to(Box::new(opener));
     }

@@ -17,9 +17,8 @@ use crate::analysis::tracks::{Arrow, ArrowKind, Job, Mark, WaitSpan};
 /// Number of entries in a block.
 const BLOCK: usize = 1024;
 
-/// Numbers of parts into which the time of a block is divided. For each number, the block can have
-/// a thinned list. Within the length of a part, a thinned list contains at most one short entry per
-/// key.
+/// A block can have one thinned list for each of these numbers. The resolution of the list is the
+/// time of the block divided by the number.
 const PARTS: [u64; 2] = [64, 16];
 
 /// Keys below this number have places in a list.
@@ -177,7 +176,7 @@ impl<T: Extent> Sample<T> {
         let blocks = std::mem::take(&mut self.blocks);
         let entries = blocks.into_iter().flat_map(|block| match block.entries {
             Entries::Memory(entries) => entries,
-            // A stored sample gets no more entries, so it is never halved.
+            // No entries are added to a stored sample, so it is never halved.
             Entries::Stored(_) => Vec::new(),
         });
         let mut left = entries.chain(std::mem::take(&mut self.open)).step_by(2);
@@ -251,7 +250,7 @@ impl<T: Extent> Sample<T> {
     }
 }
 
-/// The sample of a stored summary. The entries of the blocks are further records of the pool.
+/// Writes and reads the samples of a stored summary. The entries of each block are one record.
 impl<T: Extent + Stored> Sample<T> {
     /// Appends the sample to `out`, and the entries of its blocks to `further`. The records in
     /// `further` follow those of the pool.
@@ -277,8 +276,8 @@ impl<T: Extent + Stored> Sample<T> {
         stride.put(out);
     }
 
-    /// Takes a sample. Returns `None` if its numbers do not fit together, or if the pool does not
-    /// contain all of its records.
+    /// Takes a sample. Returns `None` if the sample is not consistent, or if the pool does not
+    /// contain all records of the sample.
     pub(super) fn take(input: &mut &[u8], pool: &Pool) -> Option<Self> {
         let mut sample = Self::default();
         for _ in 0..usize::take(input)? {

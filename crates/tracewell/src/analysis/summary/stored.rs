@@ -12,8 +12,8 @@ use crate::analysis::stored::Stored;
 use crate::analysis::tracks::Tracks;
 
 impl Parts {
-    /// Appends everything except the records to `out`. Returns further records: the blocks of
-    /// samples that are not records of the pool yet.
+    /// Appends everything except the records to `out`. Returns new records: one for each sample
+    /// block that the pool does not contain yet.
     fn put(&self, out: &mut Vec<u8>) -> Vec<u8> {
         let Self { cores, contexts, locks, marks, arrows, pool } = self;
         let mut further = Vec::new();
@@ -48,8 +48,8 @@ impl Parts {
 }
 
 /// A stored summary consists of two parts: the records of its rows, and all other bytes, which this
-/// code writes and reads. They contain what [`Summary::tracks`] returns. They contain no findings,
-/// reasons or figures: these lists are empty after reading.
+/// code writes and reads. Together, both parts contain the tracks that [`Summary::tracks`] returns,
+/// except the reasons. After reading, the reasons, the findings and the figures are empty.
 impl Summary {
     /// Returns the length of the records in bytes, not including the records that [`Self::put`]
     /// returns.
@@ -70,8 +70,8 @@ impl Summary {
         }
     }
 
-    /// Appends everything except the records to `out`. Returns further records: the blocks of
-    /// samples that are not records of the pool yet.
+    /// Appends everything except the records to `out`. Returns new records: one for each sample
+    /// block that the pool does not contain yet.
     pub(crate) fn put(&self, out: &mut Vec<u8>) -> Vec<u8> {
         let Self { rest, parts } = self;
         let Tracks { span, cores, contexts, jobs, locks, gaps, left_out, .. } = rest;

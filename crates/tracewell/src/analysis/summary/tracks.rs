@@ -28,10 +28,11 @@ impl Summary {
     /// change before the range and the first change after the range, if they exist.
     ///
     /// `resolution` is a number of ticks. Neighbouring states are combined as long as their total
-    /// length does not exceed it. Marks, arrows and waits of at most this length are thinned out:
-    /// within this number of ticks, only one mark and one arrow per context remain, and one wait
-    /// per lock. At resolution 0, the rows are exact. If a range ends before it begins, it is
-    /// treated as a range of one tick at its beginning.
+    /// length does not exceed it. Marks, arrows, jobs and waits that are not longer than
+    /// `resolution` are thinned out. Within `resolution` ticks, each context keeps at most one
+    /// mark, one arrow of each kind, one job that missed its deadline and one other job. Each lock
+    /// keeps at most one wait. At resolution 0, the rows are exact. If a range ends before it
+    /// begins, it is treated as a range of one tick at its beginning.
     ///
     /// The tracks contain neither figures (see [`Self::figures`]) nor findings: a large trace has
     /// too many of them.
@@ -108,8 +109,8 @@ impl Summary {
         each_on_threads(counts.iter().sum::<usize>() + 2, &THREADS, piece)
     }
 
-    /// Makes the row with this number. Of the two lists of rows, the second contains the latest
-    /// change of each row.
+    /// Makes the row with this number. `rows` contains the summary of each row, and `last` the
+    /// latest change of each row.
     fn row<S: RowState>(
         &self,
         (rows, last): (&[SummaryRow<S>], &[Row<S>]),

@@ -78,8 +78,9 @@ struct View<'a, S> {
 }
 
 impl<S: RowState> View<'_, S> {
-    /// Adds consecutive parts of a level. Divides each part that is too long into its parts in the
-    /// level below. The first level contains a part for each block.
+    /// Adds consecutive parts of a level. If a part is too long, adds the corresponding parts of
+    /// the level below instead. If a part of the first level is too long, adds the changes of its
+    /// block.
     fn parts(&mut self, number: usize, parts: Range<usize>) -> io::Result<()> {
         let (row, mut next) = (self.row, parts.start);
         while next < parts.end && !self.is_complete {
@@ -235,8 +236,8 @@ impl<S: RowState> View<'_, S> {
         from.ticks > self.range.end
     }
 
-    /// Makes room for a further part of this length among the combined states. If they would become
-    /// too long, shows the states combined so far.
+    /// Makes room for a further part of this length among the combined states. If the combined
+    /// states would become too long with this part, shows them first.
     fn make_room(&mut self, at: Position, length: u64) {
         if self.length.saturating_add(length) > self.resolution {
             self.show_sum();
@@ -329,7 +330,7 @@ mod tests {
     }
 
     /// The first state after the range is in another block. The sum of that block does not name
-    /// this state. It names the state at the end of the range, which is in the same class.
+    /// this state. It names the state at the end of the range. Both states are in the same class.
     #[test]
     fn the_last_state_of_a_view_ends_where_it_ends_in_the_trace() {
         let first_block = (0..BLOCK as u8).map(|index| (10, if index % 2 == 0 { 0 } else { 4 }));

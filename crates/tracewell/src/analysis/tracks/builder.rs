@@ -83,7 +83,7 @@ impl TrackBuilder {
         builder.arrows.drain(..).for_each(|arrow| settled.arrow(arrow));
     }
 
-    /// Returns the number of entries of all tracks that have not been passed on.
+    /// Returns the total number of entries that the builder has not passed on.
     pub(in crate::analysis) fn unsettled(&self) -> u64 {
         let builder = self.scheduling.moments();
         builder.entries + builder.contexts.changes
@@ -142,10 +142,11 @@ impl Sink for TrackBuilder {
 #[derive(Clone, Copy, Debug)]
 struct EventFacts {
     meaning: Option<Meaning>,
-    /// The arguments that contain the object and the value, and the number that is added to the
-    /// value.
+    /// Index of the argument that contains the object.
     object: Option<usize>,
+    /// Index of the argument that contains the value.
     value: Option<usize>,
+    /// The number that is added to the value.
     offset: u64,
     /// True if the meaning depends on the value.
     has_cases: bool,
@@ -159,7 +160,7 @@ struct EventFacts {
 /// The effect of an event id on the tracks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Effect {
-    /// The context that recorded the event continues to run, if the event refers to a context.
+    /// If the event has a subject, the context that recorded the event continues to run.
     Continues,
     /// The context that recorded the event continues to run in any case.
     AlwaysContinues,

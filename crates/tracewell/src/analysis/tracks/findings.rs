@@ -49,7 +49,7 @@ pub struct Finding {
 /// Collects inversions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inversions {
-    /// Ticks of priority inversion during each open wait, by the context that ran.
+    /// For each waiting context, the ticks of priority inversion that each other context caused.
     open: HashMap<ContextId, HashMap<ContextId, u64, RandomState>, RandomState>,
     list: Vec<Finding>,
 }
@@ -74,7 +74,7 @@ impl Inversions {
         true
     }
 
-    /// Handles missing events: the ends of open waits are unknown.
+    /// Handles missing events, which make the ends of open waits unknown.
     pub(super) fn gap(&mut self) {
         self.open.clear();
     }

@@ -53,7 +53,7 @@ impl Jobs {
         change == JobChange::Released
     }
 
-    /// Handles missing events: the completions of pending jobs are unknown.
+    /// Handles missing events, which make the completions of pending jobs unknown.
     pub(super) fn gap(&mut self) {
         self.pending.clear();
     }

@@ -122,7 +122,8 @@ impl Locks {
         true
     }
 
-    /// Handles missing events after `at`: the ends of waits and the holders of mutexes are unknown.
+    /// Handles missing events after `at`. They make the ends of open waits and the holders of
+    /// mutexes unknown.
     pub(super) fn gap(&mut self, at: Position) {
         for wait in std::mem::take(&mut self.open) {
             self.add(&wait, None);

@@ -58,9 +58,9 @@ pub struct StepSpan {
 /// The tracks of machines, levels, messages and spans.
 #[derive(Clone, Debug)]
 pub struct MachineTracks {
-    /// Levels of queues, pools and semaphores, in the order of the figures.
+    /// Levels of queues, pools and semaphores, in the order of [`Figures::levels`].
     pub levels: Vec<LevelTrack>,
-    /// State machines, in the order of the figures.
+    /// State machines, in the order of [`Figures::machines`].
     pub machines: Vec<MachineTrack>,
     /// Messages, in the order in which they were taken.
     pub messages: Vec<Arrow>,
@@ -82,7 +82,7 @@ pub struct MachineTrackBuilder {
 }
 
 impl MachineTrackBuilder {
-    /// Creates a builder of tracks with at most `max` entries: changes, steps and messages. In
+    /// Creates a builder. The tracks have at most `max` changes, steps and messages in total. In
     /// addition, the tracks of spans have at most `max` changes.
     pub fn new(max: u64) -> Self {
         let builder = MachineBuilder { max, ..MachineBuilder::default() };

@@ -2,7 +2,7 @@
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `row` | states one after the other, and the spans between their changes |
+//! | `row` | consecutive states, and the interval of each state |
 //! | `state` | the states of contexts and cores |
 //! | `builder` | turns moments of [`super::scheduling`] into tracks |
 //! | `contexts` | the state of each context |
@@ -85,9 +85,10 @@ pub struct Tracks {
     pub marks: Vec<Mark>,
     /// Causes and effects, in the order of the effects.
     pub arrows: Vec<Arrow>,
-    /// Levels of queues, pools and semaphores, in the order of the figures.
+    /// Levels of queues, pools and semaphores, in the order of
+    /// [`machine_figures::Figures::levels`].
     pub levels: Vec<LevelTrack>,
-    /// State machines, in the order of the figures.
+    /// State machines, in the order of [`machine_figures::Figures::machines`].
     pub machines: Vec<MachineTrack>,
     /// The spans of instrumented programs, by thread and then by depth.
     pub spans: Vec<SpanTrack>,
@@ -140,7 +141,7 @@ pub struct Mark {
 pub enum ArrowKind {
     /// An arrow from the event that made a context ready, to the event that gave it the processor.
     WakeUp,
-    /// An arrow from a context that waits for a mutex to the mutex's holder.
+    /// An arrow from a waiting context to the context that holds the requested mutex.
     WaitsFor,
     /// An arrow from the event that sent a message, or put an item into a queue or a semaphore, to
     /// the event that took the message or item.

@@ -88,7 +88,7 @@ pub enum Occupant {
     Interrupt {
         /// Its number, if events contain it.
         number: Option<u32>,
-        /// Number of interrupts that are being served, from 1.
+        /// Number of interrupts that are being served; at least 1.
         depth: u16,
     },
 }

@@ -6,7 +6,7 @@
 //! | steps | `steps` |
 //! | limits of figures | `thresholds` |
 //! | `never`, `count`, `eventually`, `whenever`, `each` | `invariants` |
-//! | patterns of events in all of them | `pattern` |
+//! | patterns of events in any statement | `pattern` |
 
 mod invariants;
 mod pattern;
@@ -30,7 +30,7 @@ const MAX_DEPTH: usize = 64;
 pub struct Parsed {
     /// The rules; `None` if there is an error.
     pub rules: Option<Rules>,
-    /// Errors and warnings, in the order of the text.
+    /// Errors and warnings, in the order in which they occur in the text.
     pub findings: Vec<Finding>,
 }
 
@@ -241,7 +241,7 @@ impl Parser<'_> {
     }
 }
 
-/// The steps of a block that have been parsed.
+/// The parsed steps of a block.
 #[derive(Debug, Default)]
 struct Body {
     items: Vec<Item>,

@@ -87,7 +87,7 @@ impl Parser<'_> {
                 }
                 period = Some(self.nanoseconds()?);
             }
-            // Without enough names, the example below is more useful than an error about `)`.
+            // If names are missing, the example below is more useful than an error about `)`.
             if names.len() >= least {
                 self.tokens.expect_sign(")")?;
             }

@@ -37,7 +37,8 @@ impl View<'_> {
     }
 }
 
-/// Returns the first item's reason if every item has a reason; otherwise, returns `None`.
+/// If all items are impossible to complete, returns the reason for the first one. Otherwise,
+/// returns `None`.
 fn all(mut dead_ends: impl Iterator<Item = Option<DeadEnd>>) -> Option<DeadEnd> {
     let first = dead_ends.next()??;
     dead_ends.all(|dead_end| dead_end.is_some()).then_some(first)

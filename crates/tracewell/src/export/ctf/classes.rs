@@ -13,7 +13,8 @@
 //! | text | string; a byte 0 within it becomes `\x00` |
 //! | bytes | sequence of bytes |
 //! | list | sequence of numbers of one type, or of strings; for other items, sequence of structures |
-//! | structure, array | structure, sequence |
+//! | structure | structure |
+//! | array | sequence |
 //! | words that the schema does not name | `arg1`, `arg2`, …, as in JSON lines; one sequence if there are more than 8 |
 
 use std::collections::{BTreeSet, HashMap};
@@ -240,7 +241,7 @@ fn field_type(event: Event<'_>, index: usize, kind: ArgumentKind) -> Type {
     }
 }
 
-/// Appends the arguments of an event, in the form of its class.
+/// Appends the arguments of an event, encoded as the event's class declares them.
 pub(super) fn put_arguments(out: &mut Vec<u8>, event: Event<'_>) {
     let wide = is_wide(event);
     let args = &event.kind().args;
@@ -266,7 +267,8 @@ pub(super) fn put_arguments(out: &mut Vec<u8>, event: Event<'_>) {
         }
     }
     let words = unnamed(event);
-    // Further words are a sequence: a length, and numbers of 64 bits.
+    // More than `MAX_WORDS` unnamed words are a sequence, which consists of a length and numbers of
+    // 64 bits.
     let is_list = words.len() > MAX_WORDS;
     if is_list {
         put_length(out, words.len());
@@ -281,7 +283,7 @@ pub(super) fn put_arguments(out: &mut Vec<u8>, event: Event<'_>) {
     }
 }
 
-/// Returns true if unsigned numbers have 64 bits, false if 32.
+/// Returns true if unsigned numbers have 64 bits, and false if they have 32 bits.
 fn is_wide(event: Event<'_>) -> bool {
     use crate::model::PayloadLayout::{Fields, Values, Words};
     match event.trace.payload {

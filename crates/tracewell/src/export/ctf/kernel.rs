@@ -94,7 +94,8 @@ struct Task {
     core: u16,
 }
 
-/// The sink that passes events to the writer, each after the imitated events that precede it.
+/// The sink that passes events to the writer. Before each event, it writes the imitated events that
+/// precede the event.
 pub(super) struct Imitation<'a> {
     timeline: &'a Timeline,
     changes: Merge<'a, Change>,

@@ -194,7 +194,7 @@ fn put_field(text: &mut String, trace: &Trace, name: &str, kind: &Type) {
     };
     match items {
         None => put(text, format_args!("{simple} {name};")),
-        // A sequence needs a field with its length before it.
+        // The field before a sequence must contain the length of the sequence.
         Some(()) => put(text, format_args!("u32 {0}; {simple} {name}[{0}];", length_of(name))),
     }
 }

@@ -110,7 +110,7 @@ fn read<'a>(
             while items.next_if(is_end).is_none() {
                 let name = match items.peek()? {
                     ListItem::Name(name) => *name,
-                    // The options of a variant have no names.
+                    // The value of a variant is stored without a name.
                     _ => b"value",
                 };
                 items.next_if(|item| matches!(item, ListItem::Name(_)));

@@ -1,6 +1,6 @@
 //! The data stream of one core: packets, and the index of a stream file.
 //!
-//! All numbers in a stream are little-endian, all numbers in an index are big-endian.
+//! All numbers in a stream are little-endian. All numbers in an index are big-endian.
 //!
 //! | offset | bytes | content of a packet |
 //! |---|---|---|
@@ -8,16 +8,16 @@
 //! | 4 | 16 | UUID of the trace |
 //! | 20 | 4 | id of the stream class, 0 |
 //! | 24 | 8, 8 | stamps of the beginning and the end |
-//! | 40 | 8, 8 | size of the content and of the packet in bits, both from the packet's first byte |
+//! | 40 | 8, 8 | size of the content and size of the packet in bits; both include this header |
 //! | 56 | 8 | sequence number |
 //! | 64 | 8 | lost events of this stream up to the end of the packet |
 //! | 72 | 4 | number of the core |
 //! | 76 | | events: id (4), stamp (8), context and arguments |
 //!
-//! A loss of a known number of events is written as an empty packet in which the counter of lost
-//! events is larger. Readers report the difference as events that are missing between the end of
-//! the previous packet and the end of this packet. A loss of an unknown number of events is written
-//! as an empty packet whose sequence number skips one number.
+//! A loss of a known number of events is written as an empty packet. Its counter of lost events is
+//! larger than that of the previous packet. Readers report the difference as events that are
+//! missing between the end of the previous packet and the end of this packet. A loss of an unknown
+//! number of events is written as an empty packet whose sequence number skips one number.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};

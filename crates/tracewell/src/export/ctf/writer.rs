@@ -35,11 +35,12 @@ pub(super) struct Writer {
     contexts: Vec<Vec<u8>>,
     seen_contexts: SeenContexts,
     stamps: Stamps,
-    /// True if `stamps` belongs to the clock of the trace.
+    /// True if `stamps` already converts the ticks of the trace.
     is_timed: bool,
     /// The largest stamp so far, and the core of the latest event.
     last: (u64, u16),
-    /// Losses since the last event: the numbers of events, if known.
+    /// The losses since the last event. Each entry is the number of lost events, if this number is
+    /// known.
     losses: Vec<Option<u64>>,
     buffered: usize,
     /// Number of events that have an earlier time than the previous event on the same core.
@@ -78,8 +79,8 @@ impl Writer {
     pub(super) fn remark(&self, trace: &mut Trace) {
         if self.late > 0 {
             let message = format!(
-                "{} later than the next event of their core have the time of this event's \
-                 predecessor: the clock went backwards",
+                "{} got the time of the previous event on the same core: the clock of the core \
+                 went backwards",
                 counted(self.late, "event")
             );
             trace.diagnostics.add(Severity::Warning, None, message);

@@ -1,6 +1,6 @@
 //! Draws sequence diagrams as SVG pictures, with one row per step, one column per participant, and
-//! times at the left. The tooltip of a message shows when it was posted and taken. There are no
-//! external fonts, pictures or scripts.
+//! times at the left. The tooltip of a message shows the times at which the message was posted and
+//! taken. There are no external fonts, pictures or scripts.
 
 use std::fmt::Write as _;
 

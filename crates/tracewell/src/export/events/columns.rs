@@ -169,8 +169,7 @@ pub struct ArgumentNames {
 impl ArgumentNames {
     /// Collects the names of the arguments in selected events.
     pub fn new(selection: Selection) -> Self {
-        // The last events are known only after reading, so this function collects the arguments of
-        // all events.
+        // Ignore the limit to the last events, because they are known only after reading.
         let selector = Selector::new(Selection { tail: None, ..selection });
         let (names, known) = (Vec::new(), HashSet::new());
         Self { selector, names, known, collected: PerEvent::default() }

@@ -1,7 +1,7 @@
 //! Writes the lines of events whose arguments are numbers. This module keeps some parts of lines as
 //! text. For each context, it keeps the core, key and priority. For each event id, it keeps the
-//! number, the name, and the names and values of the arguments. `row` writes all other lines. `row`
-//! could also write the lines of this module, but it is slower.
+//! number, the name, and the names and values of the arguments. `row` writes all other lines. It
+//! can write any line, but it is slower than this module.
 
 use std::io::Write;
 
@@ -156,7 +156,8 @@ impl<W: Write> EventWriter<W> {
         Flow::Continue(())
     }
 
-    /// Writes the line of an event. Returns false and writes nothing if this is not possible.
+    /// Writes the line of an event. Returns false and writes nothing if the caller must call `line`
+    /// instead.
     #[inline(always)]
     fn kept_line(&mut self, rows: &NumberRows<'_>, row: NumberRow<'_>) -> bool {
         let Some(numbers) = rows.numbers(&row) else { return false };

@@ -15,7 +15,7 @@ pub(super) struct Keys {
     pub(super) text: Literal,
     pub(super) end: Literal,
     pub(super) absent: Absent,
-    /// Maximum length of keys and values in bytes.
+    /// Maximum total length of keys and numbers, in bytes.
     pub(super) room: usize,
 }
 

@@ -14,17 +14,17 @@
 //! | `priority` | if the event has one |
 //! | `id`, `name` | event id and name |
 //! | `level`, `target` | only in events of instrumented programs: the level (`ERROR`, `WARN`, `INFO`, `DEBUG` or `TRACE`), and the part of the program that recorded the event; if a bridge passed the event on from another logger, `target` follows `text` |
-//! | `args` | argument names and values, in recorded order: numbers, strings (keys of objects and addresses in hexadecimal with `0x`, text, or bytes in hexadecimal), arrays; words that the schema does not name are `arg1`, `arg2`, … |
+//! | `args` | argument names and values, in recorded order; an address or the key of an object is a string such as `"0x565DE800"`; bytes are a string of hexadecimal digits; lists are arrays; words that the schema does not name are `arg1`, `arg2`, … |
 //! | `text` | the arguments as a report prints them |
 //! | `span` | name of the span that the event begins, enters, leaves or ends; for other events, name of the innermost span around the event; `null` if the trace does not contain the beginning of this span |
 //!
 //! A gap has a separate line: `{"lost":N or null,"cause":…,"offset":…}`.
 //!
 //! A table has a column for each of these fields, except `level`, `target`, `span` and `text`.
-//! [`Columns`] can add these four. If a JSON line would omit a field, its cell is empty. `args` are
-//! `name=value`, separated by spaces. In the row of a gap, `seq` is empty, `name` is `lost`, and
-//! `args` has `lost=` (if the number is known), `cause=` and `offset=`. [`LossesApart`] writes the
-//! gaps to a separate output.
+//! [`Columns`] can add these four. If a JSON line would omit a field, the cell of this field is
+//! empty. `args` are `name=value`, separated by spaces. In the row of a gap, `seq` is empty, `name`
+//! is `lost`, and `args` has `lost=` (if the number is known), `cause=` and `offset=`.
+//! [`LossesApart`] writes the gaps to a separate output.
 //!
 //! The code writes the text of a line directly, because building a JSON value tree per event would
 //! take longer than all other steps together. A test compares this text with the result of a JSON

@@ -7,14 +7,16 @@ use crate::model::{Columns, Sink, Slices, Trace};
 use crate::select::Listing;
 use crate::text::{TextBuffer, TextBuffers, write_in_order};
 
-/// The writers of the threads. They are kept between calls, because they contain the kept texts.
+/// The writers of the threads. Each call of `write_slices` reuses them, because they contain the
+/// kept texts.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     parts: Vec<Part>,
     buffers: TextBuffers,
 }
 
-/// The writer of one thread. The writer of the trace receives this thread's lines.
+/// The writer of one thread. `write_slices` passes the lines of all threads to the output, in
+/// order.
 #[derive(Debug)]
 struct Part {
     writer: EventWriter<io::Sink>,

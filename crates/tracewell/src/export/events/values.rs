@@ -31,8 +31,7 @@ pub(super) struct Prefix {
 }
 
 impl Prefix {
-    /// Returns the form of the text that consists of the prefix and a number, or `None` if the
-    /// prefix is too long.
+    /// Returns the form of a number after this prefix, or `None` if the prefix is too long.
     pub(super) fn number_form(&self, format: EventFormat, digits: usize) -> Option<NumberForm> {
         let before = self.text.bytes();
         if self.is_key {
@@ -145,7 +144,7 @@ pub(super) fn put_cell_within(
 pub(in crate::export) fn count(event: Event<'_>) -> usize {
     let args = &event.kind().args;
     let is_long = |kind| is_more_than_digits(kind) && kind != ArgumentKind::Bool;
-    // The words of strings are not counted as arguments.
+    // A string can occupy several words, so the number of words is not the number of arguments.
     if args.iter().any(|arg| is_long(arg.kind)) {
         return args.len();
     }

@@ -14,7 +14,7 @@
 //! | form | content |
 //! |---|---|
 //! | `numbers` | each value in groups of 7 bits, the lowest first; bit 7 is set if another group follows |
-//! | `deltas` | the difference of each value from the previous value: twice the magnitude, plus 1 if the difference is negative, in groups of 7 bits as above |
+//! | `deltas` | for each value, twice its distance from the previous value, plus 1 if the value is smaller; in groups of 7 bits as above |
 //! | `bytes` | bytes as they are |
 
 use std::io::{self, Write};
@@ -70,7 +70,7 @@ impl Column {
     fn put(&mut self, value: u64) {
         self.make_room();
         let free = &mut self.bytes[self.length..];
-        // All values of many columns are small.
+        // In many columns, all values are small.
         if value < 0x80 {
             free[0] = value as u8;
             self.length += 1;

@@ -40,8 +40,9 @@ pub(super) struct Events {
     context: Column,
     kind: Column,
     args: Column,
-    /// Event ids in the order of their first event, and their indices.
+    /// Event ids, in the order in which they first occur.
     ids: Vec<u32>,
+    /// The index of each event id in `ids`.
     index_of: HashMap<u32, u64, RandomState>,
     texts: HashMap<Vec<u8>, u64, RandomState>,
     lengths: Column,
@@ -79,8 +80,8 @@ impl Events {
             self.priorities.resize(trace.contexts.len(), Priority::NONE);
         }
         let pairs = || batch.columns.context.iter().zip(&batch.columns.priority);
-        // Usually no event of a batch shows a new priority, so check all of them at once. A branch
-        // for each event would often be mispredicted.
+        // Usually no event of a batch shows a new priority, so check the whole batch at once. A
+        // branch for each event would often be mispredicted.
         let none = |context: &ContextId| {
             self.priorities.get(context.index()).is_some_and(|known| *known == Priority::NONE)
         };

@@ -18,7 +18,8 @@ pub(super) const COLUMN: &str = "figures";
 /// Maximum total number of changes, steps and messages of machines and queues.
 const MAX_ENTRIES: u64 = 1 << 20;
 
-/// A sink for the figures that the tracks do not need, and for the tracks of machines and queues.
+/// A sink that collects the figures of machines, queues and spans, and the tracks of machines and
+/// queues.
 #[derive(Clone, Debug)]
 pub(super) struct OtherFigures {
     machines: MachineTrackBuilder,

@@ -21,7 +21,7 @@ use crate::analysis::tracks::{
 use crate::model::Trace;
 use crate::report::key_text;
 
-/// The tracks of machines and levels with their names, and the messages.
+/// The rows of machines and of levels, and the messages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct MachineRows {
     pub(super) machines: Vec<MachineRow>,

@@ -1,4 +1,4 @@
-//! Stores the rows of the page as columns, with their state changes and their waits.
+//! Stores the state changes and the waits of the page's rows as columns.
 
 use std::ops::Range;
 
@@ -91,8 +91,8 @@ impl Rows {
         (start, self.changed)
     }
 
-    /// Returns the index of the first change that affects the range: the last change at or before
-    /// the start of the range.
+    /// Returns the index of the last change at or before the start of the range, or 0 if there is
+    /// none.
     pub(super) fn first<S: Copy + PartialEq>(&self, row: &Row<S>) -> usize {
         let before = row.changes().partition_point(|change| change.at.ticks <= self.range.start);
         before.saturating_sub(1)

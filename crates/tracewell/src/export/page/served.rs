@@ -57,8 +57,8 @@ pub struct ServedBuilder {
 }
 
 impl ServedBuilder {
-    /// Returns a builder whose payloads are not compressed. Use it if the payload does not leave
-    /// the computer, so that compression would take longer than it saves.
+    /// Returns a builder whose payloads are not compressed. Use it if the payload stays on the
+    /// computer, because compression would then take more time than it saves.
     pub fn uncompressed() -> Self {
         Self { compression: Compression::none(), ..Self::default() }
     }
@@ -68,10 +68,11 @@ impl ServedBuilder {
         Self { is_large: true, ..Self::default() }
     }
 
-    /// Provides a file. If there are many parts that only few views need, the summary moves these
-    /// parts to the file. `opener` returns an empty file that can be read and written. If the file
-    /// cannot be opened or written, these parts stay in memory, and the builder fails when they
-    /// reach 256 MiB. [`LargePage::store`] completes the file.
+    /// Provides a file for the large parts of the summary that most views do not need. When there
+    /// are many of these parts, the summary moves them to the file. `opener` returns an empty file
+    /// that can be read and written. If the file cannot be opened or written, these parts stay in
+    /// memory, and the builder fails when they reach 256 MiB. [`LargePage::store`] completes the
+    /// file.
     pub fn spill_to(&mut self, opener: impl FnOnce() -> io::Result<File> + Send + Sync + 'static) {
         self.summary.spill_to(opener);
     }
@@ -87,8 +88,9 @@ impl ServedBuilder {
     }
 
     /// Returns the payload of the page. If the trace has too many events for one page, the payload
-    /// shows the whole trace at a low resolution and lists no events. The second value then creates
-    /// the payloads of views. `trace` is the trace as it is after the last event.
+    /// shows the whole trace at a low resolution and lists no events. In this case, also returns a
+    /// [`LargePage`], which creates the payloads of views. `trace` is the trace as it is after the
+    /// last event.
     ///
     /// # Errors
     /// Returns an error if the trace has no events.

@@ -80,7 +80,8 @@ impl LargePage {
         let mut out = Vec::new();
         put_bytes(description, &mut out);
         self.facts.put(&mut out);
-        // The file contains these records before the description.
+        // `rest` begins with further records, because the file contains all records before the
+        // description.
         let mut rest = self.summary.put(&mut out);
         let tail = tail(&out, self.summary.records() + rest.len() as u64);
         rest.append(&mut out);

@@ -77,7 +77,7 @@ impl Names {
             let ticks = wait.inverted_by_priority.or(wait.inverted).filter(|ticks| *ticks > 0)?;
             let identity = (wait.key, wait.kind, wait.is_mutex);
             let same = |lock: &LockTrack| (Some(lock.key), lock.kind, lock.is_mutex) == identity;
-            // Rows count from 1, because 0 means that the object has no row.
+            // Row numbers begin with 1, because 0 means that the object has no row.
             let lock = tracks.locks.iter().position(same).map_or(0, |lock| lock as u64 + 1);
             let Waited { context, from, until, .. } = *wait;
             Some(Inversion { context, lock, from, until, ticks })

@@ -1,5 +1,5 @@
-//! Writes TraceX's raw trace dump byte for byte, for users who have scripts for it or compare
-//! results.
+//! Writes TraceX's raw trace dump byte for byte, for users who have scripts for the dump or compare
+//! Tracewell's results with TraceX's.
 //!
 //! The text contains TraceX's own figures. They follow the rules of TraceX's reader library
 //! (`tml_library.cpp` of the public TraceX repository), including its known mistakes. The head

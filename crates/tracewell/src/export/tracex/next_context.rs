@@ -164,8 +164,8 @@ impl Pass {
         let context = events[k].context;
         let Some(next) = self.next_in_thread[k] else { return context };
         let candidate = events[next].context;
-        // An event in between that resumes or suspends a thread could also be the reason why the
-        // other thread is running.
+        // If an event before `next` resumes or suspends `candidate`, that event may be the reason
+        // why `candidate` runs.
         let explained = events[k + 1..next].iter().any(|event| {
             matches!(event.id(), ids::THREAD_RESUME | ids::THREAD_SUSPEND)
                 && event.info[0] == candidate

@@ -1,4 +1,4 @@
-//! Distributes spans that overlap over rows without overlaps.
+//! Distributes spans over rows so that the spans on each row do not overlap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -109,7 +109,7 @@ impl Decoder for AixDecoder {
         };
         let frames = Frames { bytes: input.bytes, order, last: input.last, at };
         let mut delivery = Delivery { state: &mut self.state, out };
-        // If the sink stopped, it has all it needs.
+        // If the sink stopped, `Reading` has stored the reason.
         Ok(delivery.stream(frames).continue_value().unwrap_or(Progress::Done))
     }
 }
@@ -147,7 +147,7 @@ impl AixDecoder {
             }
         }
         let mut delivery = Delivery { state: &mut self.state, out };
-        // If the sink stopped, it has all it needs.
+        // If the sink stopped, `Reading` has stored the reason.
         let _ = delivery.merged(Merge::new(parts));
         Ok(())
     }
@@ -318,8 +318,8 @@ impl Delivery<'_, '_> {
     }
 }
 
-/// Maximum number of processors whose latest timestamp is stored, so that a damaged number cannot
-/// fill memory.
+/// Maximum number of processors whose latest timestamp is stored. Without a limit, a damaged number
+/// could fill memory.
 const MAX_PROCESSORS: usize = 4096;
 
 impl State {

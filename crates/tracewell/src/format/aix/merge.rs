@@ -52,9 +52,9 @@ impl<'a> Part<'a> {
         };
     }
 
-    /// Returns the time of the next entry in nanoseconds, and its processor. For a loss, returns 0
-    /// for both, so that the loss is delivered next: its time is unknown, and everything before it
-    /// in this file has been delivered.
+    /// Returns the time of the next entry in nanoseconds, and its processor. For a loss, returns
+    /// zeros, so that the merge delivers the loss next. The time of a loss is unknown, but
+    /// everything before it in its file has been delivered.
     fn key(&self) -> Option<(u128, u16)> {
         Some(match &self.next.as_ref()?.content {
             Content::Entry(head, ..) => (self.conversion.nanoseconds(head.tick), head.cpu),

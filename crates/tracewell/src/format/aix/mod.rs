@@ -41,8 +41,8 @@ pub static FORMAT: Format = Format {
 };
 
 /// A hint for files that may be logs of AIX's own trace daemon.
-pub const NOT_PUBLIC: &str = "if this is a log of AIX's trace daemon: its layout is not public, so \
-                              Tracewell cannot read it";
+pub const NOT_PUBLIC: &str = "if this is a log of AIX's trace daemon, Tracewell cannot read it, \
+                              because the layout of these logs is not public";
 
 /// Content of the shipped file `templates/groups`, which contains one group of hook ids per line.
 ///

@@ -47,7 +47,7 @@ impl Decoder for ArrivalsDecoder {
             }
             consumed = begin(&input, out.trace)?;
         }
-        // If the sink stopped, it has all it needs.
+        // If the sink stopped, `Reading` has stored the reason.
         Ok(self.entries(&input, consumed, out).continue_value().unwrap_or(Progress::Done))
     }
 }

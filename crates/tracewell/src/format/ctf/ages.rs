@@ -71,7 +71,7 @@ pub(super) fn warning(layout: &Layout, bytes: &[u8]) -> Option<String> {
     ))
 }
 
-/// Returns true if the first events of a stream have these headers: all ids are declared, and time
+/// Returns true if the first events of a stream fit this header: all ids are declared, and time
 /// advances in plausible steps.
 fn fits(layout: &Layout, class: &StreamLayout, (stamp, id): Header, bytes: &[u8]) -> bool {
     let order = layout.metadata.byte_order;

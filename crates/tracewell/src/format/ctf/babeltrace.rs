@@ -40,8 +40,8 @@ pub enum PrintError {
 }
 
 /// Prints the files of a trace as the command `babeltrace2 --clock-gmt --clock-date` does. Passes
-/// each message to `report` at its position among the events. `root` is the path
-/// that the user typed.
+/// each message to `report` at its position among the events. `root` is the path as the user typed
+/// it.
 ///
 /// Babeltrace stops at damage; this function continues after the damage.
 ///
@@ -215,7 +215,8 @@ impl Lines {
         let path = files.get(part.file)?.path().display();
         let (count, what) = match &gap.kind {
             GapKind::Events { count, first: 0 } => (count.unwrap_or(0), "event"),
-            // The tracer may have discarded these events before the first packet.
+            // The count may include events that the tracer discarded before the first packet, so
+            // Babeltrace prints no number.
             GapKind::Events { .. } => (0, "event"),
             GapKind::Packets(count) => (*count, "packet"),
             GapKind::Damage(message) => {

@@ -22,7 +22,8 @@ pub struct Metadata {
     /// The language of the metadata.
     pub version: Version,
     /// The default byte order of fields, which is also the byte order of the packets' magic number.
-    /// CTF 2 declares no default: the order is that of the magic number's class, or little-endian.
+    /// CTF 2 declares no default, so this is the byte order of the magic number's class. Without a
+    /// magic number, it is little-endian.
     pub byte_order: ByteOrder,
     /// The identifier that packets repeat.
     pub uuid: Option<[u8; 16]>,
@@ -202,8 +203,8 @@ pub struct Integer {
     pub base: u8,
     /// True if the attribute `encoding` declares that the number is a character (CTF 1.8).
     pub is_text: bool,
-    /// Names of values or, for [`IntegerKind::BitMap`], of bits, in order of declaration. Labels
-    /// may repeat and ranges may overlap.
+    /// The names of values, in order of declaration. For [`IntegerKind::BitMap`], they are names of
+    /// bits. Labels may repeat and ranges may overlap.
     pub mappings: Vec<Mapping>,
     /// True if the number is an enumeration, even if this enumeration has no mappings.
     pub is_enumeration: bool,
@@ -256,7 +257,7 @@ pub enum Role {
     /// Timestamp. It sets the value of the stream's clock, or only the low bits of this value if
     /// the number has fewer than 64 bits.
     Time,
-    /// Number of events of the stream that the recorder has discarded so far.
+    /// Number of events that the recorder has discarded in this stream so far.
     Discarded,
     /// Sequence number of the packet in its stream.
     PacketNumber,

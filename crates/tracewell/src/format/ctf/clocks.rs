@@ -98,12 +98,12 @@ impl Common {
         model::Clock::of_64_bits(self.rate.and_then(|rate| Rate::new(rate, 1)))
     }
 
-    /// Returns the date of a stamp, or `None` if no clock counts from 1970.
+    /// Returns a moment as wall-clock time and as a stamp, or `None` if no clock counts from 1970.
     pub(super) fn wall_clock(&self) -> Option<WallClock> {
         let seconds = u64::try_from(self.seconds).ok().filter(|_| self.is_unix)?;
         let ns = |seconds: u64| seconds.checked_mul(NANOSECONDS);
         match seconds {
-            // A date of 0 means that there is no date.
+            // `WallClock::at` rejects the time 0, so use the moment one second later.
             0 => WallClock::at(ns(1)?, self.rate?),
             seconds => WallClock::at(ns(seconds)?, 0),
         }

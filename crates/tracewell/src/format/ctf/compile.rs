@@ -20,8 +20,8 @@ use super::program::{Case, Count, Field, Op, Place, Program, Shape};
 /// Maximum number of instructions of one program.
 pub(super) const MAX_OPS: usize = 1 << 16;
 
-/// Maximum total size ([`Program::size`]) of the programs for a trace's events, so that a small
-/// text cannot declare programs that fill memory.
+/// Maximum total size ([`Program::size`]) of the programs for a trace's events. Without this limit,
+/// a small text could declare programs that fill memory.
 pub(super) const MAX_SIZE: usize = 1 << 21;
 
 /// Maximum number of bits of fields that are read together.
@@ -42,8 +42,8 @@ pub(super) struct Registers {
     /// True if these are the registers of an event.
     of_event: bool,
     by_location: HashMap<Location, u32, RandomState>,
-    /// Maps the scope and path of each field to the registers of all locations that contain the
-    /// field.
+    /// Maps the scope and path of each field to its registers. A field has one register for each
+    /// location that includes its path.
     by_field: HashMap<(Scope, Vec<u32>), Vec<u32>, RandomState>,
 }
 
@@ -525,7 +525,8 @@ impl<'r> Compiler<'r> {
     }
 }
 
-/// Returns the place of a field inside a field at `outer`.
+/// Returns `place`, or [`Place::Hidden`] if the enclosing field is hidden. `outer` is the place of
+/// the enclosing field.
 const fn inner(outer: Place, place: Place) -> Place {
     if matches!(outer, Place::Hidden) { Place::Hidden } else { place }
 }

@@ -94,7 +94,8 @@ pub(super) struct Decoding<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) files: &'a [TraceFile],
     pub(super) rows: Rows,
-    /// The identity of each stream and, if the files grow, the file in which the stream continued.
+    /// The identity of each stream. If the files grow, also the file that the stream had reached at
+    /// the end of the previous reading.
     pub(super) keys: Vec<(StreamKey, CurrentFile)>,
 }
 
@@ -153,8 +154,8 @@ impl<'a> Decoding<'a> {
         Self { reader, files, rows, keys: Vec::new() }
     }
 
-    /// Delivers all events. If the files still grow, stops at the first event before which the
-    /// recorder may still insert an event.
+    /// Delivers all events. If the files still grow, stops when the recorder may still write an
+    /// event that is earlier than all remaining events.
     pub(super) fn all(&mut self, out: &mut Emitter<'_>) -> Flow {
         while let Some(index) = self.reader.earliest() {
             let Some(stream) = self.reader.streams.get_mut(index) else { break };
@@ -268,8 +269,8 @@ impl<'a> Decoding<'a> {
                 out.loss(None, LossCause::Missing, at)
             }
             GapKind::Listed(count) => {
-                let message =
-                    format!("{} missing, which the index lists", counted(*count, "packet"));
+                let packets = counted(*count, "packet");
+                let message = format!("the index lists {packets} after the end of the file");
                 note(Severity::Damage, message);
                 out.loss(None, LossCause::Truncated, at)
             }

@@ -1,10 +1,10 @@
 //! Reads events whose fields are numbers, texts and arrays of numbers, as in most events of LTTng.
 //! Each field has a slot of its own.
 //!
-//! A [`DirectEvent`] is made from the event's program and fills the same row. It needs no
-//! descriptions of fields. It also needs no registers, because it finds the lengths of arrays in
-//! the row. So it needs fewer instructions than the program. For events that contain only numbers
-//! at fixed offsets, see `slots`.
+//! A [`DirectEvent`] is made from the program of an event. It writes the same row as this program.
+//! It needs no descriptions of fields. It also needs no registers, because it finds the lengths of
+//! arrays in the row. So it needs fewer instructions than the program. For events that contain only
+//! numbers at fixed offsets, see `slots`.
 
 use super::bits::Form;
 use super::classes::Encoding;
@@ -164,7 +164,8 @@ mod tests {
         let event = &layout.streams[0].events[0];
         let direct = event.direct.as_ref().unwrap();
         let (mut whole, mut truncated) = (0, 0);
-        // The length in the context, the text after it, and the length after the text.
+        // `count` is a length in the context of the event. `text` follows the context, and `length`
+        // follows the text.
         for (count, text, length) in
             [(3, "ab", 2), (0, "", 0), (1, "the valve", 255), (200, "a", 1), (1, "a", 100)]
         {

@@ -69,7 +69,8 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<
     Ok(())
 }
 
-/// Adds the file `metadata`, the streams of a folder, and their index files.
+/// Adds the files of one folder: the file `metadata`, the streams, and the index files of the
+/// streams.
 fn add_folder(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     files.push(folder.join(METADATA));
     let first = files.len();

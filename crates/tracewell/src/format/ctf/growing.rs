@@ -238,8 +238,9 @@ impl Kept {
         let streams = reader.streams.into_iter().zip(keys).zip(contexts);
         let kept = streams.filter(|((stream, _), _)| stream.has_begun());
         let kept = kept.map(|((stream, (key, current)), context)| {
-            // While a slow rotation moves the current file, it is not among the files. An earlier
-            // file must not become the current one, because its events would be delivered again.
+            // While a slow rotation moves the current file, `files` does not contain this file. An
+            // earlier file must not become the current one, because its events would be delivered
+            // again.
             let current = match stream.present_part() {
                 Some(part) => {
                     let path = files.get(part.file).map_or(Path::new(""), TraceFile::path);

@@ -3,8 +3,8 @@
 //! Such a header is a sequence of numbers, or a number that selects one of several sequences, as in
 //! LTTng's headers. Headers of all other forms are read by their compiled programs.
 //!
-//! [`QuickHeader`] reads most of these headers with few instructions. It reads only headers that
-//! have the first sequence of fields, are short, and are not at the end of their packet.
+//! [`QuickHeader`] reads most of these headers with few instructions. It reads a header only if the
+//! header has the first of these sequences, is short, and is not at the end of its packet.
 
 use tracewell_wire::ByteOrder;
 
@@ -35,8 +35,8 @@ struct Selector {
     end: u32,
     is_signed: bool,
     register: u32,
-    /// Ranges of values, each with the index of the sequence that they select. A range is stored as
-    /// its first value and the distance to its last value, both as words of 64 bits.
+    /// Ranges of values. Each range has the index of the sequence that its values select. A range
+    /// is stored as its first value and the distance to its last value, both as words of 64 bits.
     cases: Vec<(u64, u64, usize)>,
 }
 
@@ -52,8 +52,9 @@ struct Path {
 }
 
 impl FixedHeader {
-    /// Returns the layout of the headers that a program reads, or `None` if offsets are not fixed
-    /// or if fields have further roles.
+    /// Returns the layout of the headers that a program reads. Returns `None` if only the program
+    /// can read them: for example, if an offset is not fixed, or if a field has a role other than
+    /// event class and time.
     pub(super) fn new(program: &Program) -> Option<Self> {
         let (mask, first) = match program.ops.first()? {
             Op::Align { mask } => (*mask, 1),
@@ -69,9 +70,9 @@ impl FixedHeader {
         Some(walk.header)
     }
 
-    /// Returns a reader of headers with the first sequence of fields. Returns `None` if this
-    /// sequence has no timestamp, or if its numbers are signed, differ in byte order or are too far
-    /// from the start.
+    /// Returns a reader of the headers that have the first sequence of `paths`. Returns `None` if
+    /// this sequence has no timestamp. Also returns `None` if one of its numbers is signed or too
+    /// far from the start, or if the numbers have different byte orders.
     pub(super) fn quick(&self) -> Option<QuickHeader> {
         let path = self.paths.first().filter(|path| path.bits > 0)?;
         let (stamp, stamp_bits) = path.stamp?;
@@ -125,8 +126,8 @@ impl FixedHeader {
 /// Number of bytes from which a quick header is read. These bytes can extend beyond the header.
 const WINDOW: usize = 24;
 
-/// The layout of event headers with the first sequence of fields. The numbers in this layout begin
-/// within the first 16 bytes of a header.
+/// The layout of the event headers that have the first sequence of `FixedHeader::paths`. The
+/// numbers in this layout begin within the first 16 bytes of a header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct QuickHeader {
     /// Alignment in bits minus 1.

@@ -39,7 +39,7 @@ pub(super) struct Index<'a> {
     length: usize,
 }
 
-/// The facts about a packet in an index file.
+/// An entry of an index file. It describes one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
     pub(super) offset: u64,

@@ -24,7 +24,7 @@
 //! | `events` | converts event classes to event types |
 //! | `field` | the arguments of events, before they are in the schema |
 //! | `systems` | finds the system that recorded a trace, and the meanings of its events |
-//! | `ages` | finds metadata of Zephyr that does not belong to a stream |
+//! | `ages` | detects that the metadata and a stream are from different releases of Zephyr |
 //! | `who` | finds the thread that recorded an event |
 //! | `row` | writes the rows of arguments |
 //! | `decoder` | decodes the files of a trace to events of the model |
@@ -91,7 +91,8 @@ const OPTIONS: &[OptionHelp] = &[OptionHelp {
     help: "while a trace grows: how long an event waits for other streams; default: no limit",
 }];
 
-/// The rules for schema files: the metadata of a trace names its events and their arguments.
+/// The rules for schema files. The metadata of a trace contains the names of its events and
+/// arguments.
 const RULES: Rules = Rules { names_events: true, names_arguments: true, ..Rules::WORDS };
 
 /// Magic number of metadata in packets.

@@ -91,9 +91,9 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// Rounds the position up and moves it past fields of this number of bits. `mask` is the
-    /// alignment in bits minus 1. Returns the bytes from the first of these fields on; they extend
-    /// beyond the fields.
+    /// Rounds the position up, and then moves it past the next fields, which have `bits` bits
+    /// together. `mask` is the alignment in bits minus 1. Returns the bytes from the first of these
+    /// fields on; they extend beyond the fields.
     #[inline]
     pub(super) fn run(&mut self, mask: u64, bits: u64) -> Result<&'a [u8], Fault> {
         self.align(mask)?;

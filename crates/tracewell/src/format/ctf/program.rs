@@ -86,7 +86,7 @@ pub(super) trait Output {
     }
 }
 
-/// The elements of an array of numbers at equal distances.
+/// An iterator over the numbers of an array.
 #[derive(Clone, Debug)]
 pub(super) struct Elements<'b> {
     number: FixedNumber,
@@ -245,7 +245,8 @@ pub(super) enum Op {
         end: u32,
     },
     /// Continues with the option that a register selects: one of `count` cases from `first` on. If
-    /// no case has the value, continues at `absent`, or fails if `absent` is `None`.
+    /// no case contains the value of the register, continues at `absent`, or fails if `absent` is
+    /// `None`.
     Choose {
         register: u32,
         first: u32,
@@ -393,7 +394,7 @@ impl Program {
                 *register = NO_VALUE;
             }
         }
-        // Most programs begin with such a run, and many contain no other instruction.
+        // Most programs begin with a run of numbers, and many contain no other instruction.
         let first = match self.ops.first() {
             Some(Op::Slots { mask, first, count, bits: length, present }) => {
                 self.slots(*mask, (*first, *count), *length, *present, bits, out)?;

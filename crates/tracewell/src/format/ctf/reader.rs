@@ -38,7 +38,7 @@ pub(super) enum StreamKey {
     File(PathBuf),
 }
 
-/// The file in which a stream continues when the files have grown.
+/// The file that a stream had reached at the end of a reading. The next reading continues there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CurrentFile {
     pub(super) path: PathBuf,
@@ -174,8 +174,8 @@ pub(super) fn parts<'a>(
     streams
 }
 
-/// Splits a copy of a circular memory whose first packets are newer than the others. Returns the
-/// newer and the older part, or `None` if the packets are in order.
+/// Splits the copy of a circular memory if the copy begins with newer packets, followed by older
+/// ones. Returns the newer and the older part, or `None` if the packets are in order.
 fn circular<'a>(
     layout: &Layout,
     part: Part<'a>,

@@ -1,6 +1,7 @@
-//! Finds runs of numbers: fields at fixed offsets, each with a slot of its own, like most fields of
-//! events. A program checks the bounds of a run once. `row` then stores the numbers in the run one
-//! after the other, without examining their classes.
+//! Finds runs of numbers in programs. The numbers of a run have fixed offsets, and each number has
+//! a slot of its own. Most fields of events are such numbers. A program checks the bounds of a run
+//! once. `row` then stores the numbers in the run one after the other, without examining their
+//! classes.
 //!
 //! [`of_events`] finds the runs in a program. The module `fixed` handles the other fields at fixed
 //! offsets.
@@ -12,13 +13,14 @@ use super::position::{Bits, Fault};
 use super::program::{Op, Place, Program};
 use crate::model::values;
 
-/// The numbers of a quick event begin within this number of bytes from the start of the event.
+/// A [`NearNumber`] begins within this number of bytes from the start of its event.
 const REACH: usize = 64;
 
-/// Number of bytes that are loaded to read a quick event. They can extend beyond the event.
+/// Number of bytes that are loaded to read the [`NearNumber`]s of an event. These bytes can extend
+/// beyond the event.
 const WINDOW: usize = REACH + 8;
 
-/// The usual event: its program is one run, which fills all slots of the row.
+/// An event whose program is one run that fills all slots of the row. Most events have this form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct PlainEvent {
     /// The alignment in bits minus 1.
@@ -33,7 +35,7 @@ pub(super) struct PlainEvent {
     head: u64,
 }
 
-/// A little-endian number in the window of a quick event. See [`FixedNumber`].
+/// A little-endian number near the start of an event. See [`FixedNumber`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct NearNumber {
     mask: u64,
@@ -43,7 +45,8 @@ struct NearNumber {
 }
 
 impl NearNumber {
-    /// Returns the number in this form, or `None` if it has another form.
+    /// Converts a number to this form. Returns `None` if the number is big-endian or too far from
+    /// the start of the event.
     fn new(number: &FixedNumber) -> Option<Self> {
         let offset = u8::try_from(number.offset()).ok().filter(|at| usize::from(*at) < REACH)?;
         let (mask, sign, shift) = (number.mask(), number.sign(), number.shift());

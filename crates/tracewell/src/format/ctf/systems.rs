@@ -1,4 +1,4 @@
-//! The systems whose events have meanings. The files in `schemas/ctf` describe them.
+//! The systems whose events have meanings. The files in `schemas/ctf` assign the meanings.
 //!
 //! | system | recognised by the event |
 //! |---|---|

@@ -34,8 +34,9 @@ const INTERRUPT: u64 = 1 << 49;
 /// The slot of a number, and the slot of a name.
 type Slots = (u8, Option<u8>);
 
-/// Returns the thread id that a slot contains. A signed 32-bit number is sign-extended to the width
-/// of the slot. Larger numbers are addresses.
+/// Returns the thread id that a slot contains. Slots extend the sign of signed 32-bit ids to 64
+/// bits, and this function removes the extension. It does not change numbers of more than 32 bits,
+/// such as addresses.
 #[inline]
 fn thread_number(slot: u64) -> u64 {
     match i32::try_from(slot.cast_signed()) {

@@ -1,5 +1,6 @@
-//! Handles the definitions in a trace: the names of tasks, objects, interrupts and events, the
-//! kernel, and the rate of its clock. A definition can follow the events that refer to it.
+//! Handles the definitions in a trace. They contain the names of tasks, objects, interrupts and
+//! events, the name of the kernel, and the rate of the clock. A definition can follow the events
+//! that refer to it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ pub(in crate::format) const FIRST_USER: u32 = 0x1000;
 /// Maximum number of parts of a name.
 const MAX_PARTS: u8 = 8;
 
-/// The definition of a task or object, with the parts of its name.
+/// A definition, and the name that its parts form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Known {
     first: Definition,
@@ -46,7 +47,7 @@ const fn key(kind: DefinitionKind, number: u32) -> u64 {
     }
 }
 
-/// Returns the latest object of a kind with this number.
+/// Returns the latest object that has this kind and this number.
 fn last(kind: DefinitionKind, number: u32, trace: &Trace) -> Option<ObjectId> {
     let found = trace.objects.at(u64::from(number), u64::MAX, Some(kind as u32));
     found.map(|(id, _)| id)

@@ -119,7 +119,8 @@ struct Next {
 }
 
 impl Kernel {
-    /// Takes an event. Returns its row, or `None` if the event changes nothing.
+    /// Updates the state according to an event. Returns the row of the event, or `None` if the
+    /// event changes nothing.
     pub(in crate::format) fn take(&mut self, event: Recorded, trace: &mut Trace) -> Option<Row> {
         // An event that begins an interrupt gets this interrupt as its context. The start event
         // gets the context that stands for the time before the first task. The context of a switch
@@ -144,7 +145,7 @@ impl Kernel {
     }
 
     /// Returns true if an event can reassign a number to another task or object. The decoder must
-    /// deliver earlier events first.
+    /// deliver all earlier events before it handles such an event.
     pub(in crate::format) fn renames(id: u8) -> bool {
         matches!(id, ids::TASK_CREATE | ids::OBJECT_CREATE | ids::START)
     }
@@ -226,15 +227,15 @@ impl Kernel {
             ids::PRIORITY_SET => {
                 self.task(task, trace).priority = u16::try_from(second).ok();
             }
-            // These events change no state, but the task that they name must exist.
+            // These events change no state, but add the task that they name if it is new.
             ids::INHERIT | ids::DISINHERIT | ids::NOTIFY | ids::RESUME | ids::STACK => {
                 self.task(task, trace);
             }
             ids::OBJECT_CREATE | ids::OBJECT_DELETE => {
                 return Some(self.object(id, arguments, ticks, next, trace));
             }
-            // The effect of all other events depends on the state of a core. Outside all cores,
-            // such an event has no effect.
+            // The effect of all other events depends on the core that recorded them. If the place
+            // of such an event is not a core, the event changes nothing.
             _ => {
                 let Place::Core(core) = place else { return Some(next) };
                 return Some(self.next_of_core(id, core, task, next, trace));
@@ -276,7 +277,7 @@ impl Kernel {
         self.tasks.at(number, &self.names, trace)
     }
 
-    /// Handles a change of the running task. Each idle task is reported as task 0.
+    /// Handles a change of the running task. In the returned row, every idle task has the number 0.
     fn runs(&mut self, core: u8, task: u32, next: Next, trace: &mut Trace) -> Next {
         let (task, runs) = match task {
             task if task == 0 || self.names.is_idle(task) => (0, Runs::Idle),
@@ -330,7 +331,7 @@ impl Kernel {
 
     /// Handles requests of the running task, and events that have no effect on the state.
     fn request(&mut self, id: u8, core: u8, object: u32, next: Next, trace: &mut Trace) -> Next {
-        // Only a task outside of interrupts can wait.
+        // Only a running task can wait, and only if no interrupt is in progress on its core.
         let (Runs::Task(number), true) =
             (self.core(core).runs, self.core(core).interrupts.innermost().is_none())
         else {
@@ -364,7 +365,7 @@ impl Kernel {
 }
 
 impl Next {
-    /// Returns the row of an event as it was recorded.
+    /// Returns a row with the recorded id and arguments.
     fn of(id: u8, [first, second]: [u64; 2]) -> Self {
         Self { id: u32::from(id), slots: [first, second, 0], count: usize::from(id >> 6).min(2) }
     }

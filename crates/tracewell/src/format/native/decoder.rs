@@ -66,7 +66,7 @@ impl Decoder for NativeDecoder {
             self.log.place.at = input.offset;
             self.begun = true;
         }
-        // If the sink stopped, it has all it needs.
+        // If the sink stopped, `Reading` has stored the reason.
         let progress = self.log(input.last, out).continue_value().unwrap_or(Progress::Done);
         Ok(match &mut self.trailing {
             Some(trailing) => trailing.read(&input, out),
@@ -102,7 +102,7 @@ impl NativeDecoder {
         trace.facts = image_facts(&image);
         image.types(&mut self.merge.kernel, trace);
         image.runs(&mut self.merge, trace);
-        // If the sink stopped, it has all it needs.
+        // If the sink stopped, `Reading` has stored the reason.
         let _ = self.whole_image(&image, out);
         out.trace.facts.extend(self.merge.kernel.facts());
         Ok(Progress::Done)
@@ -140,8 +140,8 @@ impl NativeDecoder {
                 }
                 Stop::Wanted(_) if last => break,
                 Stop::Wanted(wanted) => {
-                    // Some records are delivered only after a later status. They refer to bytes in
-                    // the window, so keep these bytes.
+                    // Some records cannot be delivered before the next status block. They refer to
+                    // bytes in the window, so keep these bytes.
                     let needed = self.merge.needed_from().unwrap_or(self.log.place.at);
                     let consumed =
                         needed.min(self.log.place.at).saturating_sub(window.offset) as usize;

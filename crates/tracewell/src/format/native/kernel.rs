@@ -137,7 +137,8 @@ impl KernelEvents {
         let window = out.window;
         let payload = payload(record, window.bytes, window.offset);
         // Bits 6 and 7 of the id contain the number of words in the arguments: 0, 1 or 2. The value
-        // 3 stands for a text, which has two words.
+        // 3 means that the arguments are a channel and a text. They begin with two words: the
+        // channel and the length of the text.
         let count = usize::from(id >> 6).min(2);
         let mut fields = [0; 3];
         for (index, field) in fields.iter_mut().enumerate().take(1 + count) {

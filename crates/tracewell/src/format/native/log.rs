@@ -21,7 +21,7 @@ pub(super) struct Log {
     pub(super) status: Option<StatusWords>,
     /// True if an end block was read.
     pub(super) ended: bool,
-    /// The end of the recorded program, if a recorder wrote it.
+    /// The end of the recorded program, if the log contains a block that describes this end.
     pub(super) program_end: Option<ProgramEnd>,
     /// Expected number of the next block.
     next: u64,

@@ -1,4 +1,4 @@
-//! Merges the records of all lanes by time, with losses at their positions.
+//! Merges the records of all lanes by time, and reports each loss at its position.
 //!
 //! Records of a lane are in order, so the next event is the earliest of the lanes' next records.
 //! The merge stays with a lane as long as that lane has the earliest record. If threads record in
@@ -38,7 +38,7 @@ enum Next {
     Covered,
     Number(u64),
     /// The number of a damaged record, and its position. The next run shows how many events are
-    /// lost with it.
+    /// lost, including the damaged one.
     Damaged {
         number: u64,
         at: u64,

@@ -7,7 +7,7 @@
 //! | `image` | finds the runs in a stream's memory |
 //! | `log` | finds the runs in a log, even if it is damaged |
 //! | `kernel` | converts events that a kernel or an executor recorded |
-//! | `merge` | merges all lanes' records by time, with losses at their positions |
+//! | `merge` | merges all lanes' records by time, and reports each loss at its position |
 //! | `types` | adds event types to the schema |
 //! | `sites` | recognises event types of instrumented programs, and their spans |
 //! | `index` | finds the blocks of a log by time |

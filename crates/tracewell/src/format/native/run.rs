@@ -10,7 +10,7 @@ pub(super) const HEAD: u32 = 8;
 /// Adjacent records of one lane.
 #[derive(Clone, Debug)]
 pub(super) struct RecordRun {
-    /// The header of the packet with the records.
+    /// The header of the packet that contains the records.
     pub(super) header: PacketHeader,
     /// The range of bytes that the records occupy in the source.
     pub(super) records: Range<u64>,

@@ -17,7 +17,8 @@ use crate::text::shown;
 const FORWARDED: (&str, &str) = ("log", "log.target");
 
 /// Returns the call site of an event type and its role in a span. If the bytes of the last argument
-/// contain several texts, also returns the range of these text arguments.
+/// contain the texts of several arguments, also returns the indices of the first and the last of
+/// these arguments.
 pub(super) fn instrumentation(text: &EventTypeText<'_>) -> Instrumentation {
     let has_span = text
         .fields()

@@ -105,7 +105,7 @@ impl PosixDecoder {
             message: "expected the header of a POSIX trace stream".to_owned(),
         })?;
         facts::of_memory(out.trace, &header, input.bytes);
-        // If the sink stopped, it has all it needs.
+        // If the sink stopped, `Reading` has stored the reason.
         if memory::read(&header, input.bytes, &mut self.rows, out).is_continue() {
             let _ = out.flush();
         }

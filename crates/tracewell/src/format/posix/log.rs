@@ -117,7 +117,7 @@ pub(super) fn program_end(body: &[u8], at: u64, trace: &mut Trace) {
     }
 }
 
-/// Defines the event type of a name block.
+/// Defines the event type whose id and name a name block contains.
 pub(super) fn name(body: &[u8], at: u64, trace: &mut Trace) {
     match log::name(body) {
         Some((id, name)) => types::define(trace, id, name, at),

@@ -96,7 +96,8 @@ fn merge(geometry: Geometry, bytes: &[u8], rows: &mut Rows, out: &mut Emitter<'_
     Flow::Continue(())
 }
 
-/// Returns the records of an open or closed packet, and `None` for any other packet.
+/// Returns the records of a packet. Returns `None` if the packet is free, or if its committed
+/// length is not valid.
 fn source(geometry: Geometry, packet: usize, bytes: &[u8]) -> Option<Source<'_>> {
     let at = |index: usize| word(bytes, geometry.head(packet) + index);
     let state = at(head::STATE)?;

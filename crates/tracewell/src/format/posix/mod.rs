@@ -4,11 +4,11 @@
 //! | file | task |
 //! |---|---|
 //! | `rows` | converts records to events with contexts and arguments |
-//! | `types` | defines names of event types, and shows sets of them as text |
+//! | `types` | defines the names of event types, and shows sets of event types as text |
 //! | `log` | reads a log of adjacent blocks while its bytes arrive |
 //! | `ring` | reads a log whose blocks are in slots, after the whole log has arrived |
 //! | `memory` | reads the packets in a stream's memory |
-//! | `snapshot` | copies a stream that is being written, with the names of its event types |
+//! | `snapshot` | copies a stream and the names of its event types during recording |
 //! | `facts` | adds the stream's properties as facts, with the names that the standard uses |
 //! | `decoder` | distinguishes these inputs and decodes them |
 //!

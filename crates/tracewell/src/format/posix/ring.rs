@@ -83,7 +83,7 @@ fn status_after_tail(mut at: u64, bytes: &[u8], trace: &mut Trace) -> Option<(Lo
     let mut in_damage = false;
     while let Some(rest) = bytes.get(usize::try_from(at).ok()?..).filter(|rest| !rest.is_empty()) {
         let Lookup::Block { kind, body, .. } = frame::find(rest, MAGIC) else {
-            // Report adjacent damage once.
+            // Report a continuous damaged section only once.
             if !std::mem::replace(&mut in_damage, true) {
                 let message = "expected a block of a log with a valid checksum";
                 trace.diagnostics.add(Severity::Damage, at, message);

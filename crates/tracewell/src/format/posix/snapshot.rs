@@ -103,7 +103,8 @@ fn settle(geometry: Geometry, bytes: &mut [u8], later: &[u8]) {
     bytes[..control].copy_from_slice(&later[..control]);
 }
 
-/// Returns the names of event types, if the reference's folder contains a file with these names.
+/// Reads the names of event types from a file in the reference's folder. `nonce` is a part of the
+/// file's name.
 fn names(folder: &Path, nonce: u64) -> io::Result<Vec<u8>> {
     let file = open_regular(&folder.join(format!("n.{nonce:016x}")))?;
     let mut bytes = Vec::new();

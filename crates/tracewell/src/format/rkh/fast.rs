@@ -180,7 +180,7 @@ impl<'s, 'b, S: Simd> FastState<'s, 'b, S> {
         *arguments = self.scan.simd().gather(&plan.gather, frame).map(u64::to_le_bytes);
         let (known, object) = self.symbols.seen(plan.object(frame));
         let of_step = plan.effect != Effect::None;
-        // Stop: the active object has no context yet, or it is not in the cache.
+        // Stop: the cache does not contain the context of the active object.
         if of_step & !known {
             return Some(Next::Slow(cut));
         }

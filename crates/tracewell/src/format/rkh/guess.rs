@@ -215,9 +215,9 @@ impl Candidate {
     }
 }
 
-/// The interpretation of a kind of frame. It consists of the sizes of id and header in one number,
-/// a flag for sequence numbers, the event's name within its group, and the sizes of the event's
-/// arguments.
+/// The interpretation of a kind of frame. The first field combines the sizes of the id and of the
+/// header. The other fields are a flag for sequence numbers, the event's name within its group, and
+/// the sizes of the event's arguments.
 type Reading = (usize, bool, Option<String>, Vec<Option<u8>>);
 
 /// The arguments of each event of a dialect.
@@ -330,8 +330,8 @@ fn climb(kinds: &[(u8, usize, usize)], fields: &Fields, start: Settings) -> (usi
 
 /// Returns variants of the given settings, each with another size or another value of a switch.
 /// Some variants change two settings at once: the sizes of both kinds of pointers, or the size of a
-/// count and the switch for a low-water mark. A single change would not always improve the score.
-/// For example, one 4-byte count is as long as two 2-byte counts.
+/// count and the switch for a low-water mark. In some cases, only both changes together improve the
+/// score. For example, one 4-byte count is as long as two 2-byte counts.
 fn neighbours(from: &Settings) -> Vec<Settings> {
     let sizes: [fn(&mut Settings, u8); 6] = [
         |s, size| s.signal = size,

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `options` | options for streams without a configuration record |
 //! | `guess` | infers settings from the frames |
-//! | `symbols` | names of objects and active objects, and their times of validity |
+//! | `symbols` | names of objects and active objects, and the time for which each name is valid |
 //! | `plan` | the positions of arguments in a record, for given settings |
 //! | `row` | a record's arguments as a row of values |
 //! | `recorded` | a record's arguments as bytes, on request |
@@ -15,7 +15,7 @@
 //! | `scan` | finds the ends of frames and the sums of their bytes |
 //! | `escaped` | removes escapes on the fast path |
 //! | `state` | the state of a stream between windows |
-//! | `chunk` | a section of the stream, and the emitter of its events |
+//! | `chunk` | a section of the stream, and the emitter that receives its events |
 //! | `fast` | the hot loop over frames of the common kind |
 //! | `configure` | applies configuration records |
 //! | `slow` | decodes any frame |

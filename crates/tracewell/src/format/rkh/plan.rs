@@ -22,8 +22,8 @@ pub(super) enum Step {
     Ends(u8),
 }
 
-/// Maximum number of arguments of a record with fixed positions. The fast path also reads unused
-/// slots, so the processor need not predict the end of a loop.
+/// Maximum number of a record's arguments, if all arguments have fixed positions. The fast path
+/// also reads unused slots, so the processor need not predict the end of a loop.
 pub(super) const FIXED_SLOTS: usize = 8;
 
 /// Maximum total length of a record's arguments in bytes, if all arguments have fixed positions.

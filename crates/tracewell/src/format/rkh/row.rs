@@ -10,7 +10,7 @@ use crate::model::values::{self, HEAD, ListItem};
 /// position in the arguments.
 pub(super) const SLACK: usize = FIXED_BYTES + 4;
 
-/// Maximum number of words in a row with fixed positions.
+/// Maximum number of words in a record's row, if all arguments have fixed positions.
 pub(super) const FIXED_ROW: usize = 1 + FIXED_SLOTS;
 
 /// The rows of a batch, one after the other.
@@ -216,7 +216,7 @@ fn load(bytes: &[u8; SLACK], slot: Slot) -> u64 {
     u64::from(word & slot.mask)
 }
 
-/// Converts an item to the type of the model.
+/// Converts an item of a recorded list to an item of the model.
 fn list_item(item: Item<'_>) -> ListItem<'_> {
     match item {
         Item::Signed { value, width, .. } => ListItem::Signed(i64::from(value), width),

@@ -144,7 +144,8 @@ impl Chunk<'_, '_> {
     fn no_event(&mut self, fault: Fault, cut: Cut, header: Header, code: Option<u8>) -> Flow {
         let state = &mut *self.state;
         let follows = header.number.is_some_and(|number| state.timeline.skip(number));
-        // Without a checksum, noise can have the expected number, so the frame is damage.
+        // Without a checksum, even noise can have the expected number, so count the frame as
+        // damage.
         if !state.settings.checksum || !follows {
             return self.fault(fault, cut);
         }
@@ -256,7 +257,8 @@ impl Header {
     }
 }
 
-/// Returns the little-endian number of 1, 2 or 4 bytes at an offset; 0 past the end.
+/// Returns the little-endian number of 1, 2 or 4 bytes at an offset. Returns 0 if `bytes` ends less
+/// than four bytes after the offset.
 #[inline]
 fn number(bytes: &[u8], at: usize, size: u8) -> u32 {
     let word = bytes.get(at..).and_then(|bytes| bytes.first_chunk());

@@ -114,8 +114,8 @@ impl Tables {
 }
 
 /// Returns the schema of a dialect, extended by the user's schema files. If a file does not fit
-/// this dialect, for example because only other dialects have its events, the schema stores the
-/// error.
+/// this dialect, the schema stores the error. For example, the file may name events that only other
+/// dialects have.
 fn extended(dialect: Dialect, extensions: &[Arc<Extension>]) -> Arc<Schema> {
     extensions.iter().fold(schema(dialect), |mut schema, file| {
         match FORMAT.extended(schema.clone(), std::slice::from_ref(file)) {

@@ -176,8 +176,9 @@ impl Symbols {
         }
     }
 
-    /// Gives a context the name of its active object's symbol. If this symbol is missing, uses the
-    /// symbol of the object at the same address. Before version 2.4.3, only objects have symbols.
+    /// Names a context after its active object. If the active object has no name, uses the name of
+    /// the object at the same address. Before version 2.4.3, there are no symbol records for active
+    /// objects.
     fn name(&self, trace: &mut Trace, context: ContextId, key: u64) {
         let named = [kind::ACTIVE_OBJECT, kind::OBJECT].map(|kind| self.holding.get(&(kind, key)));
         let Some(id) = named.into_iter().flatten().next().copied() else { return };

@@ -1,8 +1,8 @@
 //! Follows sequence numbers and timestamps, and detects restarts of the target.
 //!
 //! Sequence numbers have eight bits, so a loss of exactly 256 frames cannot be noticed. A stream
-//! may begin with any number. A restarted target sends its configuration record and counts from 0,
-//! which is not a loss.
+//! may begin with any number. A restarted target sends its configuration record and counts from 0.
+//! This change of the number is not a loss.
 //!
 //! Only events set the previous number and the previous timestamp. If a frame has a valid checksum
 //! but is not an event, it may consist of parts of two frames. If such a frame has the expected

@@ -23,7 +23,7 @@ pub(super) fn set(
     known: Option<Rate>,
     remarks: &mut Diagnostics,
 ) {
-    // Records are in memory order; a ring may have wrapped between them.
+    // The records are in memory order. If a ring wrapped, this is not the order of time.
     records.sort_unstable();
     let start = records.iter().find(|record| record.code == ids::TRACE_START);
     // Without `trace_start`, the initial rate applies from the first record.

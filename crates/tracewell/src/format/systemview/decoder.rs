@@ -104,7 +104,7 @@ impl Decoder for SystemViewDecoder {
             } else if !input.last {
                 return Ok(whole);
             } else {
-                // A sink that stops has received all that it needs, so this is not an error.
+                // If the sink stopped, `Reading` has stored the reason.
                 let _ = self.several(&head, input, out);
                 return Ok(Progress::Done);
             }
@@ -117,7 +117,8 @@ impl Decoder for SystemViewDecoder {
 }
 
 impl SystemViewDecoder {
-    /// Adds the texts of the head at this offset, and returns the stream that follows the head.
+    /// Adds the texts of a head, and returns the stream after the head. `offset` is the position of
+    /// the head in the source.
     fn begin(&mut self, head: &Head, offset: u64, trace: &mut Trace) -> Lane {
         add_head(trace, head, offset);
         let core_in_id = self.core_in_id || head.core_in_id;
@@ -133,8 +134,8 @@ impl SystemViewDecoder {
     ) -> Flow<Progress> {
         let source = Source { bytes: input.bytes, offset: input.offset, last: input.last };
         loop {
-            // Decode the most frequent packets in a loop, if the trace extracts arguments from this
-            // form of packets.
+            // A fast loop decodes the most frequent packets. It requires that the trace already
+            // uses the packet form of this stream.
             if self.form == lane.stream.form {
                 self.events.add_short(lane, source, out)?;
             }
@@ -264,7 +265,7 @@ impl SystemViewDecoder {
             let Some(lane) = merger.lane(index) else { break };
             match next {
                 Next::Packet(packet, place) => self.packet(lane, &packet, place, out)?,
-                // The decoder has already added the event of the other core's packet.
+                // The decoder has already added an event for the same packet of another core.
                 Next::Copy => {}
                 Next::Skipped(skipped) => self.skipped(lane, skipped, out)?,
             }
@@ -294,7 +295,8 @@ fn begins(head: &Head, length: u64, trace: &mut Trace) -> Vec<(u16, u64)> {
     begins
 }
 
-/// Adds the texts of a head at this offset, and reports its invalid lines.
+/// Adds the texts of a head, and reports the invalid lines of the head. `offset` is the position of
+/// the head in the source.
 fn add_head(trace: &mut Trace, head: &Head, offset: u64) {
     for ignored in &head.ignored {
         let message = "expected at most 256 lines 'Offset CoreN BYTES' with N below 256; ignored \

@@ -34,8 +34,8 @@ pub(super) fn event(text: &str) -> Option<EventText> {
     let name = words.next()?.to_owned();
     let mut parameters: Vec<Parameter> = Vec::new();
     for (word, conversion) in words.filter_map(|word| word.split_once('=')) {
-        // Public description files also contain conversions with `&`, and conversions without a
-        // character.
+        // In public description files, some conversions begin with `&` instead of `%`, and some
+        // with neither.
         let conversion = conversion.trim_start_matches(['%', '&']);
         let end = conversion.find(|c: char| !c.is_alphanumeric() && c != '_');
         let conversion = conversion.get(..end.unwrap_or(conversion.len())).unwrap_or_default();
@@ -60,7 +60,7 @@ fn snake_case(word: &str) -> String {
         let known = character.is_ascii_alphanumeric();
         name.push(if known { character.to_ascii_lowercase() } else { '_' });
     }
-    // In conditions, a name that begins with a digit would be a number.
+    // In a user's condition, a name that begins with a digit would be read as a number.
     if name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() {
         name.insert(0, '_');
     }

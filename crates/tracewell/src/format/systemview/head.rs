@@ -21,7 +21,8 @@ const TCP_START: &[u8] = b"SEGGER SystemView V";
 /// First bytes of a greeting over a serial line.
 const SERIAL_START: &[u8] = b"SV";
 
-/// Keys of head lines, each with the name under which the trace stores its text.
+/// Each pair consists of the key of a head line and the name that the trace gives to the text of
+/// this line.
 const TEXTS: [(&str, &str); 6] = [
     ("Version", "version"),
     ("RecordTime", "record_time"),

@@ -1,7 +1,7 @@
 //! Merges the streams of several cores by time.
 //!
-//! Espressif's tools copy some packets into the streams of all cores. If several streams contain
-//! equal packets with equal times, the decoder produces only one event.
+//! Espressif's tools copy some packets into the streams of all cores. If two streams contain equal
+//! packets with equal times, the decoder produces only one event.
 
 use std::collections::VecDeque;
 
@@ -13,8 +13,8 @@ use super::stream::{Part, Skipped, Source};
 use crate::format::Input;
 use crate::model::{Severity, Trace};
 
-/// Maximum number of stored packets of the current time. The merger compares them with packets of
-/// other cores.
+/// Maximum number of stored packets that have the current time. The merger compares these packets
+/// with packets of other cores.
 const MAX_COMPARED: usize = 64;
 
 /// The next part of a stream.
@@ -39,7 +39,7 @@ struct Branch<'a> {
 #[derive(Debug)]
 pub(super) struct Merger<'a> {
     branches: Vec<Branch<'a>>,
-    /// Packets of the current time.
+    /// The stored packets that have the current time.
     compared: VecDeque<(Place, Packet<'a>)>,
 }
 
@@ -72,8 +72,8 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// Returns the earliest of the streams' next parts, and the index of its stream. The caller
-    /// must then call [`Merger::advance`].
+    /// Finds the stream whose next part is the earliest. Returns the stream's index and this part.
+    /// The caller must then call [`Merger::advance`].
     pub(super) fn earliest(&mut self) -> Option<(usize, Next<'a>)> {
         let nexts = self.branches.iter().enumerate();
         let nexts = nexts.filter_map(|(index, branch)| Some((index, branch.next?)));

@@ -18,8 +18,8 @@
 //! | `merge` | merges the streams of several cores |
 //! | `decoder` | the decoder |
 //!
-//! [`tracewell_wire::systemview`] defines the byte layout. `docs/systemview.md` contains the rules
-//! for losses, for names and for several cores, with their sources.
+//! [`tracewell_wire::systemview`] defines the byte layout. `docs/systemview.md` explains losses,
+//! names and streams of several cores, and lists the sources.
 
 mod cores;
 mod decoder;

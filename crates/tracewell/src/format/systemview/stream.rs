@@ -361,7 +361,8 @@ fn begins_long_text(rest: &[u8], form: Form) -> bool {
     ) && is_long(rest, id)
 }
 
-/// Like [`begins_long_text`], for a packet whose event `id` can contain a text.
+/// Does the rest of the work of [`begins_long_text`]. `id` is the event id of the packet. Events
+/// with this id can contain a text.
 #[cold]
 fn is_long(rest: &[u8], id: u32) -> bool {
     use tracewell_wire::systemview::number;

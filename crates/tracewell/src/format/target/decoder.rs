@@ -1,6 +1,6 @@
-//! Finds packets in arbitrary bytes. The input is a dump of a target's memory that contains a ring,
-//! or the bytes received on a line. The bytes of a line may begin within a packet, contain foreign
-//! bytes, or have gaps.
+//! Finds packets in arbitrary bytes. The input is either a memory dump of a target or the bytes
+//! received on a line. A dump contains a ring. The bytes of a line may begin within a packet,
+//! contain foreign bytes, or have gaps.
 
 use std::sync::Arc;
 
@@ -179,7 +179,7 @@ impl Decoder for TargetDecoder {
         }
         let progress = self.line(&input, out).continue_value().unwrap_or(Progress::Done);
         self.facts("line", out.trace);
-        // If the sink stopped, it has all it needs.
+        // If the sink stopped, `Reading` has stored the reason.
         let _ = out.flush();
         Ok(progress)
     }
@@ -278,7 +278,7 @@ impl TargetDecoder {
 
     /// Decodes the ring in a dump.
     fn dump(&mut self, ring: Ring<'_>, input: &Input<'_>, out: &mut Emitter<'_>) {
-        // If the sink stopped, it has all it needs.
+        // If the sink stopped, `Reading` has stored the reason.
         let _ = self.ring(ring, input, out).is_continue() && out.flush().is_continue();
         let wanted = ring.control.len();
         if ring.bytes.len() < wanted {

@@ -33,8 +33,8 @@ struct Missing {
 struct Held {
     missing: Vec<Missing>,
     restart: bool,
-    /// The time of the previous event; before the first event, the time in the header. A restart
-    /// does not reset this time.
+    /// The time of the previous event. Before the first event, this is the time in the header. A
+    /// restart does not reset this time.
     time: u64,
     payload: Vec<u8>,
     /// Offset of the payload in the source.
@@ -55,7 +55,7 @@ struct Lane {
     restarts: u64,
     /// Number of ticks to add to the core's recorded times since its latest restart.
     base: u64,
-    /// The recorded time of its latest event.
+    /// The recorded time of the core's latest event.
     last: u64,
 }
 

@@ -56,7 +56,7 @@ pub(super) struct Sums<'a> {
     from: usize,
     /// The checksum, with initial value 0, of the first `i` bytes after `from`.
     prefixes: Vec<u16>,
-    /// Number of bytes whose checksum was computed, for the test.
+    /// Number of bytes that were added to a checksum. Only a test uses this number.
     #[cfg(test)]
     summed: usize,
 }

@@ -51,8 +51,8 @@ impl fmt::Display for CustomEventError {
     }
 }
 
-/// Returns the schema of ThreadX with the user events of these files, and the diagnostics about
-/// them.
+/// Returns the schema of ThreadX with the user events of these files. Also returns diagnostics
+/// about the files.
 pub(super) fn schema(files: &[NamesFile]) -> (Arc<Schema>, Diagnostics) {
     let mut diagnostics = Diagnostics::default();
     if files.is_empty() {
@@ -63,7 +63,7 @@ pub(super) fn schema(files: &[NamesFile]) -> (Arc<Schema>, Diagnostics) {
         let path = shown(path);
         let (events, errors) = parse(text);
         for (number, error) in errors.iter().enumerate() {
-            // One example is enough.
+            // Only the first error of a file shows the form of a line.
             let form = if number == 0 { FORM } else { "" };
             diagnostics.add_about(&path, Severity::Damage, format!("{error}{form}"));
         }

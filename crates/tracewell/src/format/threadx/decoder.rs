@@ -163,8 +163,8 @@ impl ThreadxDecoder {
         }
     }
 
-    /// Returns the error for an input in which no dump was found. `error` is the fault at its
-    /// start.
+    /// Returns the error for an input in which no dump was found. `error` is the fault at the start
+    /// of the input.
     fn no_dump(&self, input: &Input<'_>, error: HeaderError) -> ReadError {
         let searched = input.bytes.len().min(self.search);
         let is_blank = input.bytes.iter().take(searched).all(|byte| *byte == 0);
@@ -210,8 +210,8 @@ impl ThreadxDecoder {
     fn needed(&self, image: &Image, bytes: &[u8]) -> usize {
         let current = image.current_slot().filter(|_| self.oldest.is_none());
         let (Some(events), Some(current)) = (self.only_first, current) else { return image.end() };
-        // The oldest event of a ring that has wrapped is in the slot to be written next. A ring
-        // that still begins with the first events has not wrapped.
+        // If a ring has wrapped, its oldest event is in the slot to be written next. A ring that
+        // still begins with the first events has not wrapped.
         let begins = are_of_tracing(Slots::new(image.slots(bytes), image.layout));
         image.end_of(if begins { events } else { current.saturating_add(events) })
     }

@@ -1,9 +1,10 @@
-//! Finds the positions of the registry and of the events in an image, and determines which of their
-//! bytes are available.
+//! Finds the registry and the events in an image, and determines which of their bytes the input
+//! contains.
 //!
-//! Addresses are addresses in the target's memory: file offset = address - base, computed in the
-//! target's word size. No address can be trusted. Sections whose addresses are impossible are
-//! assumed to follow each other, as they do in every image that a kernel wrote.
+//! The header contains addresses in the target's memory. An offset in the image is the difference
+//! between an address and the base address, and wraps at the target's word size. No address can be
+//! trusted. Sections whose addresses are impossible are assumed to follow each other, as they do in
+//! every image that a kernel wrote.
 
 use tracewell_wire::threadx::{Header, HeaderError, Layout, Width};
 
@@ -121,7 +122,7 @@ impl Image {
             remarks.add(Severity::Note, 9, message);
         }
         if self.header.timer_valid_mask == 0 {
-            let message = "timer_valid_mask is 0: no bit of the timestamps counts, all ticks are 0";
+            let message = "timer_valid_mask is 0: no timestamp bit is valid, so all ticks are 0";
             remarks.add(Severity::Warning, 1, message);
         }
         if self.layout.width == Width::Bits64 {

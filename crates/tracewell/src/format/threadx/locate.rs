@@ -43,8 +43,8 @@ pub(super) fn plausible(bytes: &[u8], limit: usize) -> Option<Located> {
     candidates(bytes, limit).find_map(|offset| plausible_at(bytes, offset))
 }
 
-/// Returns the offsets below `limit` at which a header may begin, because the id bytes are there in
-/// one of the two byte orders.
+/// Searches for the id bytes in both byte orders. Returns the offsets below `limit` at which a
+/// header with these id bytes may begin.
 ///
 /// A 64-bit big-endian header begins four bytes before its id bytes. That offset is returned first.
 fn candidates(bytes: &[u8], limit: usize) -> impl Iterator<Item = usize> {

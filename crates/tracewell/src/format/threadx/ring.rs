@@ -29,7 +29,7 @@ pub(super) enum RingPart {
         events: Option<u64>,
         /// The reason why the events are missing.
         cause: LossCause,
-        /// Slot in which the missing events were, or would have been, recorded.
+        /// Slot whose offset is reported as the position of the loss.
         slot: usize,
     },
 }
@@ -41,8 +41,8 @@ pub(super) struct Ring<'a> {
     pub(super) slots: Slots<'a>,
     /// Number of slots according to the header.
     pub(super) expected: usize,
-    /// The slot to be written next according to the header or the user, or `None` if that is not a
-    /// slot.
+    /// The slot to be written next, according to the header or the user. `None` if neither
+    /// specifies a slot of the ring.
     pub(super) current: Option<usize>,
     /// Offset of slot 0 in the source.
     pub(super) offset: u64,
@@ -148,8 +148,8 @@ impl Ring<'_> {
         let mut parts = vec![RingPart::Slots(0..current.min(there))];
         if current > there {
             // The input ends before the current slot, so it is unknown whether the ring had
-            // wrapped. The events in the missing slots up to the current slot are lost, and perhaps
-            // those in all later slots too.
+            // wrapped. The events in the missing slots up to the current slot are lost. If the ring
+            // had wrapped, the events in all later slots are lost, too.
             parts.push(RingPart::Gap { events: None, cause: LossCause::Truncated, slot: there });
         }
         let strays = self.slots.count_used(current.min(there)..there);

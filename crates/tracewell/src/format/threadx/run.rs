@@ -157,8 +157,8 @@ impl Run {
 /// updates the number of processors of the trace.
 ///
 /// The ticks of an event depend on all earlier events, but this function needs only the ticks of
-/// creations and deletions. Most dumps have no such events, so usually this function only searches
-/// for their ids.
+/// creations and deletions. Most dumps contain neither creations nor deletions. For such a dump,
+/// this function only searches the slots for the ids.
 fn lives(
     slots: Slots<'_>,
     parts: &[RingPart],
@@ -232,7 +232,7 @@ struct Delivery<'a, 'b> {
     out: &'a mut Emitter<'b>,
     state: Unwrapping,
     registry: &'a mut Registry,
-    /// The remaining changes of the threads to which addresses refer, in order of time.
+    /// The remaining slots at which addresses begin to refer to other threads, in order of time.
     bindings: VecDeque<ThreadBinding>,
     /// True if there may be unused slots among the events.
     holes: bool,

@@ -4,9 +4,9 @@
 //! Two dumps of one ring overlap if fewer events were recorded between them than the ring has
 //! slots. If a slot has the same content in both dumps, its event is delivered only once. If the
 //! target overwrote all slots between the dumps, the difference of the two pointers equals the
-//! number of missing events modulo the number of slots. The difference is the exact number if the
-//! time between the dumps was too short to fill the whole ring once more at the event rate of the
-//! dumps.
+//! number of missing events modulo the number of slots. The difference is exact if the time between
+//! the dumps was too short to fill the whole ring once more. The event rate of the dumps shows how
+//! long this takes.
 
 use std::hash::BuildHasher;
 use std::ops::Range;

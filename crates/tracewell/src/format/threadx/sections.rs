@@ -29,7 +29,7 @@ pub(super) struct Section<'a> {
     range: Range<usize>,
     /// Offset of slot 0 in the source.
     offset: u64,
-    /// Number of the first event.
+    /// Number of events in the trace before this section.
     first: u64,
     /// The clock before each slice, and after the last slice.
     clocks: Vec<Ticking>,

@@ -314,8 +314,8 @@ struct ContextCache {
 struct Known {
     key: u64,
     context: ContextId,
-    /// [`Priority::NONE`] for interrupts and initialisation, whose second word does not contain a
-    /// priority; otherwise 0.
+    /// The bits of [`Priority::NONE`] for interrupts and initialisation, otherwise 0. Slots of
+    /// these contexts contain no priority.
     no_priority: u16,
 }
 
@@ -326,8 +326,8 @@ impl ContextCache {
         Self { entries: std::array::from_fn(empty) }
     }
 
-    /// Returns the key that marks an entry as empty. A lookup of this key examines another entry,
-    /// so no lookup finds an empty entry.
+    /// Returns the key of an empty entry at `place`. A lookup of this key examines an entry at a
+    /// different place, so no lookup matches an empty entry.
     fn empty(place: usize) -> u64 {
         u64::from(place == Self::place(context::UNUSED))
     }

@@ -1,13 +1,13 @@
 //! Infers the direction of a dump's clock and the value at which it wraps. Dumps contain neither
 //! fact.
 //!
-//! The rule is that of TraceX, except for ties. TraceX compares each masked timestamp with the
-//! previous timestamp in file order. If more timestamps increase than decrease, the clock counts
-//! up, otherwise down. TraceX skips unused slots, the first two slots of the file, and two slots
-//! from `buffer_current` on. In a tie, for example with two events or a constant clock, TraceX
-//! assumes that the clock counts down. This module then also counts the steps that TraceX skips, if
-//! the two events of a step are adjacent in time. If there is still a tie, this module assumes that
-//! the clock counts up.
+//! This module follows the rule of TraceX, except for ties. TraceX compares each masked timestamp
+//! with the previous timestamp in file order. If more timestamps increase than decrease, the clock
+//! counts up, otherwise down. TraceX skips unused slots, the first two slots of the file, and two
+//! slots from `buffer_current` on. In a tie, for example with two events or a constant clock,
+//! TraceX assumes that the clock counts down. This module then also counts the steps that TraceX
+//! skips, if the two events of a step are adjacent in time. If there is still a tie, this module
+//! assumes that the clock counts up.
 //!
 //! The loop ends as soon as the remaining slots cannot change the result. In a large dump, the loop
 //! first counts blocks that are spread over the dump. If at least 99 of 100 steps of each block
@@ -100,7 +100,7 @@ impl Survey {
             survey.holes |= block.holes;
             survey.used += block.used;
         }
-        // A single timestamp of 10^9 or more excludes nanoseconds, so a sample cannot confirm them.
+        // A sample cannot confirm that all timestamps are below 10^9, so count all slots.
         (!survey.nanoseconds).then_some(survey)
     }
 

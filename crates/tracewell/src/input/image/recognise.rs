@@ -6,8 +6,8 @@ use super::{Encoding, ascii_hex, intel_hex, s_record};
 /// Number of bytes at the start of a text that are examined.
 const PREFIX: usize = 4096;
 
-/// Number of lines within which the first complete record must appear. The other lines may be
-/// headings or damaged.
+/// Number of lines within which the first complete record must appear. The lines before it may be
+/// headings or damaged records.
 const LINES: usize = 8;
 
 /// Minimum number of pairs in bare hex. A lower number would accept other text, because bare hex

@@ -8,7 +8,8 @@ use super::digits;
 use super::lines::Line;
 use crate::model::{Diagnostics, Severity};
 
-/// Length in bytes of the longest record, which is Intel HEX with 255 data bytes and five others.
+/// Length in bytes of the longest record: an Intel HEX record with 255 data bytes and five other
+/// bytes.
 const CAPACITY: usize = 255 + 5;
 
 /// The bytes of one record, from the length byte to the checksum.

@@ -20,7 +20,7 @@ use crate::model::{did_you_mean, folded, nearest};
 pub struct Rules {
     /// True if the trace itself defines the names of events and assigns ids to them.
     pub names_events: bool,
-    /// For an event that the trace defines: true if an entry refers to recorded arguments by name.
+    /// True if an entry for an event that the trace defines refers to recorded arguments by name.
     /// Otherwise the entry renames the recorded arguments, in order.
     pub names_arguments: bool,
     /// True if a table such as `[enum.signal]` can name numbered objects. The name of the table is
@@ -500,10 +500,11 @@ enum Given {
     Named,
 }
 
-/// Completes the arguments that a user gives to an event of a program. `kinds` are the kinds in the
-/// file. An argument with an encoding is a part of the data that the program recorded. These
-/// arguments precede the program's arguments. The other arguments replace the program's arguments,
-/// in order. If the file gives no kind, the argument keeps the kind it had.
+/// Completes the arguments that a user gives to an event of a program. `kinds` contains, for each
+/// argument in `args`, the kind that the schema file gives. An argument with an encoding is a part
+/// of the data that the program recorded. These arguments precede the program's arguments. The
+/// other arguments replace the program's arguments, in order. If the file gives no kind, the
+/// argument keeps the kind it had.
 fn complete(args: &mut Vec<Argument>, kinds: Vec<Option<ArgumentKind>>, recorded: &[Argument]) {
     let is_part = |argument: &Argument| !argument.encoding.is_empty();
     let renamed = args.iter_mut().zip(kinds).filter(|(argument, _)| !is_part(argument));

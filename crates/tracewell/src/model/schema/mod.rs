@@ -296,8 +296,8 @@ impl Schema {
         argument.wrapping_add(keys)
     }
 
-    /// Returns the type that an argument has without a table of names: `Signed` or `Unsigned` for
-    /// an enumeration, and the given type for any other argument.
+    /// Returns the type of the plain number in an argument: `Signed` or `Unsigned` for an
+    /// enumeration, and the given type for any other argument.
     pub fn number_kind(&self, kind: ArgumentKind) -> ArgumentKind {
         match kind {
             ArgumentKind::Enum(table) if self.is_signed(table) => ArgumentKind::Signed,

@@ -11,8 +11,8 @@ pub struct ObjectKind {
     pub label: String,
     /// Names of the parameters that are recorded at creation.
     pub parameters: Vec<String>,
-    /// Number that is added to an argument to get the object's key. It is 0 if objects of different
-    /// kinds never have equal arguments.
+    /// Number that is added to an argument to get the object's key. If objects of different types
+    /// are recorded with the same number, this addition gives them different keys.
     pub keys: u64,
     /// True if arguments are object numbers, which are shown in decimal; false if they are
     /// addresses.

@@ -115,9 +115,9 @@ pub(super) struct Source {
     versions: Versions,
     /// The names of kinds of arguments in this text.
     kinds: BTreeMap<String, ArgumentKind>,
-    /// The result of the first search: the meanings, and one value per event. The value is true if
-    /// the event contains one of these meanings. The result is kept, because each trace of a format
-    /// requires the same search.
+    /// The result of the first search: the meanings that it looked for, and one value per event.
+    /// The value is true if the event contains one of these meanings. The result is kept, because
+    /// each trace of a format requires the same search.
     found: OnceLock<(Vec<Meaning>, Arc<[bool]>)>,
 }
 

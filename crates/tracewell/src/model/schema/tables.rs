@@ -102,7 +102,8 @@ impl Schema {
         Some(id)
     }
 
-    /// Adds a table like [`Schema::add_table`], for numbers in two's complement of 64 bits.
+    /// Adds a table like [`Schema::add_table`], but for signed numbers: 64 bits in two's
+    /// complement.
     ///
     /// ```
     /// use tracewell::model::schema::{ArgumentKind, Schema};

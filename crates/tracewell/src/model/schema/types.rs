@@ -9,7 +9,7 @@ use crate::model::Meaning;
 pub enum ArgumentKind {
     /// A number, shown in decimal.
     Unsigned,
-    /// A number in two's complement of the word's width.
+    /// A word that contains a signed number in two's complement.
     Signed,
     /// Bits, shown in hexadecimal.
     Hex,
@@ -81,10 +81,10 @@ pub struct Zero {
     pub note: String,
 }
 
-/// A meaning with its participants, which are argument indices or `None`.
+/// A meaning with its participants. Each participant is the index of an argument, or `None`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Means {
-    /// The kind of statement that the event makes about its participants.
+    /// The meaning of the event if none of the `cases` applies.
     pub meaning: Meaning,
     /// The argument with the key of the subject; `None` if the recording context is the subject.
     pub subject: Option<usize>,
@@ -94,8 +94,8 @@ pub struct Means {
     pub next: Option<usize>,
     /// The argument that contains the value, if the meaning has one.
     pub value: Option<usize>,
-    /// Number that is added to the argument. It keeps the values of different kinds of events
-    /// distinct.
+    /// Number that is added to the argument `value`. For example, an offset makes the numbers of
+    /// softirqs differ from those of interrupts.
     pub offset: u64,
     /// Meanings that apply only for certain values. The first case that fits applies. After a
     /// `None`, there are no further cases.
@@ -160,8 +160,9 @@ pub struct Details {
     pub before: bool,
     /// True if the object is empty after the event.
     pub empties: bool,
-    /// Set for a call: if a context blocks before the call returns, it waits in this call. The
-    /// value is the byte offset of the call's name in the event's name.
+    /// Set if the event begins a call in which a context can wait. A context that blocks before the
+    /// call returns waits in this call. The value is the byte offset of the call's name in the
+    /// event's name.
     pub waits_in: Option<usize>,
 }
 
@@ -176,7 +177,7 @@ pub struct EventType {
     pub label: String,
     /// Group of events that belong together.
     pub family: String,
-    /// Bits of the dialect's event filter that select the event; 0 if no bit does.
+    /// Bits of the dialect's event filter that can drop the event; 0 if no bit can drop it.
     pub filter: u32,
     /// Arguments in recorded order.
     pub args: Vec<Argument>,

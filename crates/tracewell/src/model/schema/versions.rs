@@ -28,7 +28,8 @@ pub(super) fn select(file: &mut File, version: Option<&str>) -> Result<Versions,
         .filter_map(|range| versions.range(range).transpose())
         .collect::<Result<_, Fault>>()?;
     if versions.are_listed() {
-        // Entries are ordered by group, and another version can number the groups differently.
+        // Other versions may have other ids, so the entries of the file may not be in the order of
+        // their ids.
         file.event.sort_by_key(|event| event.id.as_ref().map(|id| *id.get_ref()));
     }
     Ok(versions)

@@ -37,7 +37,8 @@ struct Dates<'a> {
 /// Nanoseconds of a day.
 const DAY: u64 = 24 * 3600 * 1_000_000_000;
 
-/// Two lengths of an ISO 8601 date: without its time, and up to the second.
+/// Length of an ISO 8601 date without a time. [`SECOND`] is the length of a date with a time in
+/// whole seconds.
 const DATE: usize = "2026-03-02".len();
 const SECOND: usize = "2026-03-02T09:00:00".len();
 

@@ -56,8 +56,8 @@ pub(super) fn spans<'a>(
     explained(&most, ' ', |index| Some((*names.get(index as usize)?).to_owned()))
 }
 
-/// Returns a row that shows states as digits or letters, and the names of these states. Returns
-/// `None` if the row is blank. `unknown` is the character of an unknown state.
+/// Returns a row in which digits and letters stand for states. Also returns the names of these
+/// states. Returns `None` if the row is blank. `unknown` is the character of an unknown state.
 fn explained(
     most: &[Option<Option<u32>>],
     unknown: char,
@@ -105,9 +105,9 @@ fn most_of_columns<T: Copy + Ord>(
     most.into_iter().map(|most| most.map(|(value, _)| value)).collect()
 }
 
-/// Returns a row with the share of each column in which a machine handles messages; `None` if it
-/// handles none in the range. Steps without a recorded end are left out, because their length is
-/// unknown.
+/// Returns a row that shows for which share of each column a machine handles messages. Returns
+/// `None` if it handles no messages in the range. Steps without a recorded end are left out,
+/// because their length is unknown.
 pub(super) fn steps(steps: &[StepSpan], scale: &Scale) -> Option<Columns> {
     let mut columns = Columns::new(scale.clone());
     let range = scale.ticks();
@@ -138,7 +138,8 @@ pub(super) fn levels(
     let mut highest: Vec<Option<Option<u64>>> = vec![None; scale.count];
     for span in track.row.spans(scale.ticks(), end) {
         for column in scale.columns_of(span.from.ticks..span.end) {
-            // `None` is less than `Some(None)`, so an unknown level ranks below every known level.
+            // `None` is less than `Some`, so an unknown level, `Some(None)`, ranks below every
+            // known level.
             highest[column] = highest[column].max(Some(span.state));
         }
     }

@@ -22,8 +22,8 @@ pub struct VerdictRow<'a> {
     /// Number of rules that the trace does not decide: those with the result `open`. They change
     /// `passed` only if no other rule is decided; with `--strict` they are failures.
     pub undecided: usize,
-    /// All rules in the order of the file: the steps of each rule, and each statement about the
-    /// whole trace.
+    /// The results in the order of the file: one for the steps of each rule, and one for each
+    /// statement about the whole trace.
     pub rules: Vec<RuleRow<'a>>,
     /// The first difference of each rule that failed, in the order of the trace.
     pub failures: Vec<FailureRow<'a>>,
@@ -68,8 +68,9 @@ pub struct RuleRow<'a> {
     pub place: Place<'a>,
     /// `held`, `failed`, or `open` if nothing in the trace decides it.
     pub result: &'static str,
-    /// Number of times that it held: 1 for steps, the number of ranges for `never` and `count`, and
-    /// the number of events that were answered in time for `whenever` and `each`.
+    /// Number of times that it held. For `never` and `count`, this is the number of ranges. For
+    /// `whenever` and `each`, it is the number of events that were answered in time. All other
+    /// rules hold at most once.
     pub held: u64,
     /// 1 if it failed.
     pub failed: u64,

@@ -2,8 +2,8 @@
 //!
 //! A difference is a finding if it meets four conditions:
 //!
-//! 1. It is unlikely to be chance, even with this number of comparisons.
-//! 2. A considerable part of the values differs.
+//! 1. It is unlikely to be chance, even though many figures are compared.
+//! 2. A considerable part of the values changed.
 //! 3. The mean or a quantile changed considerably.
 //! 4. The difference is larger than the differences between the runs of one side.
 
@@ -271,8 +271,8 @@ impl Sliced {
     }
 }
 
-/// Returns the amounts per slice of both sides. All slices have the same duration. The clocks of
-/// all runs must have the same rate.
+/// Returns a figure for each context or event type. Its values are those of the slices of all runs.
+/// All slices have the same duration. The clocks of all runs must have the same rate.
 fn sliced(
     old: &[Profile],
     new: &[Profile],

@@ -21,7 +21,7 @@ pub struct ComparisonDocument<'a> {
     pub not_compared: u64,
     /// The differences, the most important first.
     pub findings: Vec<FindingRow<'a>>,
-    /// Reasons why parts were not compared.
+    /// Warnings about the comparison, such as reasons why figures were not compared.
     pub notes: &'a [String],
 }
 
@@ -47,8 +47,8 @@ pub struct SideRow<'a> {
 pub struct FindingRow<'a> {
     /// `time`, `load`, `rate`, `new` or `gone`.
     pub kind: &'static str,
-    /// The kind of times, such as `response`; for `new` and `gone`: `event`, `context` or `object`;
-    /// otherwise null.
+    /// For `time`, the kind of the times, such as `response`. For `new` and `gone`, `event`,
+    /// `context` or `object`. Null for `load` and `rate`.
     pub of: Option<&'static str>,
     /// The task, object or event.
     pub subject: &'a str,

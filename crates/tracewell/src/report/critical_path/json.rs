@@ -28,7 +28,7 @@ pub struct PathRow<'a> {
     pub until_ticks: u64,
     /// Number of the event at which it ended.
     pub until_event: u64,
-    /// Ticks of the whole.
+    /// Length of the explained time in ticks.
     pub ticks: u64,
     /// The total time of each activity, the largest first.
     pub sums: Vec<SumRow>,
@@ -86,9 +86,10 @@ pub struct PartRow<'a> {
     pub event: u64,
     /// Its length in ticks.
     pub ticks: u64,
-    /// The contexts that wait for each other, beginning with the task.
+    /// The chain of waits, beginning with the task. Each link names a context and the context for
+    /// which it waits. Empty if the task does not wait.
     pub chain: Vec<LinkRow<'a>>,
-    /// Key of the last context of the chain, or of the task itself.
+    /// Key of the context at the end of the chain, or of the task if the chain is empty.
     pub context: Option<&'a str>,
     /// Name of this context.
     pub name: Option<&'a str>,

@@ -172,7 +172,7 @@ fn happened(trace: &Trace, path: &CriticalPath, context: ContextId, activity: Ac
 }
 
 /// Returns the text and the ticks of each activity, the longest first. The ticks add up to the
-/// whole.
+/// length of the explained time.
 fn sums(trace: &Trace, path: &CriticalPath) -> Vec<(String, u64)> {
     let mut index: HashMap<(ContextId, Activity), usize, RandomState> = HashMap::default();
     let mut sums: Vec<(ContextId, Activity, u64)> = Vec::new();

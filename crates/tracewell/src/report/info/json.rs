@@ -19,7 +19,7 @@ pub struct Summary<'a> {
     pub options: Entries<FactValue>,
     /// The clock of the trace.
     pub clock: ClockRow,
-    /// Number of counted events: those that options select.
+    /// Number of events that the options select. Only these events are counted.
     pub events: u64,
     /// Number of events that were read.
     pub events_read: u64,
@@ -88,7 +88,7 @@ pub struct ClockRow {
     pub ticks_per_second: Option<(u64, u64)>,
     /// The direction in which the counter counts: `up` or `down`.
     pub direction: String,
-    /// The bits of a timestamp.
+    /// The valid bits of a timestamp, as a hexadecimal mask.
     pub mask: String,
     /// The last timestamp before the counter wraps.
     pub last: u64,

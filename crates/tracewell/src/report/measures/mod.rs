@@ -1,5 +1,5 @@
-//! The figures of a trace for rules and comparisons: distributions of the times of tasks and
-//! objects, shares, levels and counts.
+//! The figures of a trace for rules and comparisons: shares, levels, counts, and the distributions
+//! of the times of tasks and objects.
 //!
 //! The analyses derive the figures. `names` contains the names of their subjects. `values` contains
 //! the values for the thresholds of [`crate::check`].
@@ -36,7 +36,8 @@ pub struct Measuring<M = ()> {
 }
 
 impl Measuring {
-    /// Creates a sink. `figures` contains the pairs of marks and the periods of tasks.
+    /// Creates a sink. `figures` are the figures of thresholds. They specify the pairs of marks and
+    /// the periods of tasks.
     pub fn new<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Self {
         Self::with_moments(figures, ())
     }

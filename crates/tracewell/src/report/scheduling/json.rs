@@ -30,7 +30,7 @@ pub struct SchedulingFigures<'a> {
     pub span_ticks: u64,
     /// Nanoseconds from the first event to the last; null if the clock's rate is unknown.
     pub span_ns: Option<u64>,
-    /// Ticks of all tasks and interrupts on all cores.
+    /// Ticks for which tasks or interrupts executed, added up over all cores.
     pub charged_ticks: Option<u64>,
     /// Ticks from the first event to the last, multiplied by the number of cores.
     pub charged_of_ticks: Option<u64>,

@@ -1,4 +1,5 @@
-//! Parts of JSON documents that several figures share: ranges, names of contexts, parts of a wait.
+//! JSON types that several figures use: durations, contexts with their ticks, and the parts of a
+//! wait.
 
 use serde::Serialize;
 
@@ -60,7 +61,7 @@ impl From<Split> for SplitRow {
     }
 }
 
-/// Ticks of a context.
+/// A context, and the ticks for which it executed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextTicks<'a> {
@@ -68,7 +69,7 @@ pub struct ContextTicks<'a> {
     pub context: Option<&'a str>,
     /// Name of the context.
     pub name: Option<&'a str>,
-    /// Ticks of the context.
+    /// Ticks for which the context executed.
     pub ticks: u64,
 }
 

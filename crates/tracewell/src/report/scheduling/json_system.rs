@@ -42,7 +42,8 @@ impl<'a> CoreRow<'a> {
     }
 }
 
-/// Interrupts. Null instead of 0 if the trace records none.
+/// The figures of interrupts. `brackets`, `ticks` and `ns` are null if the trace does not record
+/// interrupts.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InterruptFigures {
@@ -152,11 +153,11 @@ pub struct ServerRow<'a> {
     pub reclaiming: u64,
     /// Number of times that it used reclaimed budget.
     pub used_reclaimed: u64,
-    /// Ticks from exhaustion to replenishment.
+    /// Total ticks without budget, from exhaustion to replenishment.
     pub without_budget_ticks: u64,
-    /// The longest of these times.
+    /// Ticks of the longest time without budget.
     pub without_budget_max_ticks: u64,
-    /// With `--budgets`: beginning and end of each of these times.
+    /// With `--budgets`: beginning and end of each time without budget.
     pub without_budget: Vec<(u64, u64)>,
     /// The largest number of ticks that were used before the budget was exhausted.
     pub budget_ticks: Option<u64>,

@@ -90,11 +90,11 @@ pub struct JobFigures {
     pub release_gap_min_ticks: Option<u64>,
     /// The longest time between releases.
     pub release_gap_max_ticks: Option<u64>,
-    /// The longest minus the shortest time between releases.
+    /// The longest time between releases minus the shortest.
     pub release_jitter_ticks: Option<u64>,
-    /// The longest minus the shortest response time.
+    /// The longest response time minus the shortest.
     pub response_jitter_ticks: Option<u64>,
-    /// The longest minus the shortest time between completions.
+    /// The longest time between completions minus the shortest.
     pub completion_jitter_ticks: Option<u64>,
     /// Number of recorded deadline misses.
     pub deadline_misses: Option<u64>,
@@ -255,7 +255,7 @@ impl Requests {
 pub struct KindRequests<'a> {
     /// The kind of the objects.
     pub kind: &'a str,
-    /// The requests of this kind.
+    /// The requests for objects of this kind.
     #[serde(flatten)]
     pub requests: Requests,
 }

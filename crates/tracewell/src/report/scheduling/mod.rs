@@ -31,7 +31,8 @@ use std::borrow::Cow;
 
 use crate::model::{Processor, Trace};
 
-/// Returns the noun for a resource: the label of its type if events record it.
+/// Returns the noun for a resource. If events record the type of the resource, this is the label of
+/// the type. Otherwise, it is `mutex` or `semaphore`.
 pub(crate) fn kind_of(trace: &Trace, is_mutex: bool, kind: Option<u32>) -> &str {
     match kind.and_then(|code| trace.schema.object_kind(code)) {
         Some(kind) => &kind.label,
@@ -52,8 +53,8 @@ fn needed(trace: &Trace) -> Option<&'static str> {
     }
 }
 
-/// Returns the name of the resource that had a key at a given time: its recorded name or its
-/// symbol, if one is known.
+/// Returns the name of the resource to which a key referred at a given time, or `None` if it is
+/// unknown. If the trace has no object with this key, the key is used as the address of a symbol.
 pub fn resource_name(
     trace: &Trace,
     key: u64,

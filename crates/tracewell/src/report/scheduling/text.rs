@@ -13,7 +13,7 @@ use crate::report::table::table;
 use crate::text::counted;
 use crate::text::style::{LOSS, styled};
 
-/// Returns the figures of `sections` as text, after the lines that precede all tables.
+/// Returns the lines that precede all tables, followed by the figures of `sections`.
 ///
 /// ```
 /// use tracewell::analysis::scheduling::{Scheduling, Wanted};

@@ -5,10 +5,14 @@
 //!
 //! | events | data | words (`$D1`, `$D2`, ...) |
 //! |---|---|---|
-//! | rows of words (ThreadX, our own streams) | the recorded words, in the byte order of the trace; if the last argument is a string or bytes, its content replaces the word for its length, and a NUL follows a string | the same |
+//! | rows of words (ThreadX, our own streams) | the recorded words, in the byte order of the trace | the same |
 //! | packed (RKH) | the bytes of the arguments as recorded | the arguments |
-//! | bytes that the program defines (POSIX trace) | those bytes | words of those bytes |
+//! | bytes whose layout the traced program defines (POSIX trace) | those bytes | the same bytes, as words |
 //! | others (S.Ha.R.K.) | the arguments | the same |
+//!
+//! In a row of words, the last argument can be a string or bytes. The recorded row then contains a
+//! word for the length of this argument, but the entry contains the argument itself. A NUL follows
+//! a string.
 //!
 //! Arguments are little-endian words; the environment determines their size. A source can be
 //! configured to leave arguments out of its records. The word of such an argument is 0, so that
@@ -131,7 +135,7 @@ fn with_tail<'a>(
     tail: Tail,
     scratch: &'a mut Scratch,
 ) -> Entry<'a> {
-    // The next word is the length of the string. It is omitted.
+    // Omit the next word, which is the length of the string.
     let words = environment.word() * tail.index;
     scratch.bytes.extend_from_slice(payload.get(..words).unwrap_or(payload));
     scratch.bytes.extend_from_slice(layout.bytes(payload, tail.index));

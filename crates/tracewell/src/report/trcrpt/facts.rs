@@ -1,4 +1,5 @@
-//! Values that all events of a context or an id share, computed once.
+//! Values that are the same for all events of a context, or for all events with the same id. They
+//! are not computed again for each event.
 
 use super::entry::Tail;
 use super::heading::{PID, PROCESS_NAME, TID};

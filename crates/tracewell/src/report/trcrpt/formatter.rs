@@ -246,8 +246,8 @@ impl Formatter {
         end_line(self.machine.text());
     }
 
-    /// Lays out the lines of an event again, this time after the event's columns. Returns the
-    /// number of lines.
+    /// Formats the lines of an event again: indents them, and wraps them to fit `width`. The
+    /// event's columns stay before them. Returns the number of lines.
     #[cold]
     fn several(&mut self, columns: usize, start: usize, margin: usize, width: usize) -> usize {
         // The lines are in the same buffer as the output, so they are copied to another buffer
@@ -284,8 +284,8 @@ impl Formatter {
 impl Formatter {
     #[inline(always)]
     fn times(&mut self, event: Event<'_>, row: Row) -> Option<Times> {
-        // Convert the time of this event last. For the next line, the cache of `before` then
-        // contains this time.
+        // Convert the time of this event last, because the next line needs this time and finds it
+        // in the cache.
         let before = self.before.ns(event.trace, row.before)?;
         let first = self.first.ns(event.trace, row.first)?;
         let now = self.before.ns(event.trace, event.ticks())?;

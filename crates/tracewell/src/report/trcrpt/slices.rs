@@ -60,7 +60,7 @@ impl<W: Write> TrcReport<'_, W> {
             },
             |text| out.block(text),
         )?;
-        // The next event shows the time since the last event of the slices.
+        // The line of the next event shows the time since the last event of the slices.
         self.before = Some(slices.before(trace, slices.count()).ticks);
         Ok(())
     }

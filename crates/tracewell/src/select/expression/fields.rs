@@ -14,7 +14,7 @@ use crate::select::names::{ArgumentPlace, argument_place};
 use crate::select::pattern::like;
 use crate::text::{Describer, TextBuffer, put, put_item};
 
-/// The position of a field in the events with one event id.
+/// The position of a field in an event. It is the same in all events with the same id.
 #[derive(Clone, Debug)]
 pub(crate) enum FieldPosition {
     Argument(usize),
@@ -202,7 +202,8 @@ impl Fields {
     }
 }
 
-/// Returns true if a level meets an ordered condition. A more severe level is larger.
+/// Returns true if a level meets a condition with `<`, `<=`, `>` or `>=`. A more severe level is
+/// larger.
 fn is_level(condition: &Condition, level: Level) -> bool {
     condition.values.iter().any(|wanted| match wanted {
         Wanted::Text(Text::Like(name) | Text::Exactly(name)) => Level::named(name)

@@ -37,8 +37,8 @@ const SIGNS: [&str; 18] = [
     "!",
 ];
 
-/// Produces tokens one by one, because all tokens of a long file together would need many times the
-/// memory of the file.
+/// Produces tokens one by one, because all tokens of a long file together would need many times as
+/// much memory as the file.
 pub(crate) struct Lexer<'a> {
     text: &'a str,
     /// The noun for the parts of the text, such as "rules". Messages use this noun.

@@ -2,7 +2,8 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `lexer`, `tokens` | splits text into tokens; parses a condition |
+//! | `lexer` | splits text into tokens |
+//! | `tokens` | reads tokens, and parses a condition |
 //! | `syntax` | conditions as data |
 //! | `fields` | compares the fields of an event with a condition |
 //! | this file | conditions combined by `&&`, `||`, `!` and parentheses |
@@ -35,9 +36,9 @@ const MAX_DEPTH: usize = 64;
 /// | expression | meaning |
 /// |---|---|
 /// | `sig = 3`, `sig == 3` | the argument `sig` is 3; also `!=`, `<`, `<=`, `>`, `>=` |
-/// | `ao = motor` | the argument is this name, in upper or lower case; `*` is any text, `?` any character |
-/// | `ao = "motor"` | every character must be equal |
-/// | `sig = 3 \| 4`, `sig in (3, 4)` | one of the values; with `!=` none of them |
+/// | `ao = motor` | the argument is this name; case is ignored, `*` matches any text, and `?` matches any character |
+/// | `ao = "motor"` | the argument is exactly this name; case matters, and `*` and `?` are ordinary characters |
+/// | `sig = 3 \| 4`, `sig in (3, 4)` | the argument is one of these values; with `!=`, it is none of them |
 /// | `@level >= WARN` | the level is WARN or more severe |
 /// | `nseq = 3` | the message that the event posts or takes has sequence number 3 at its receiver |
 /// | `rt > 20` | the message that the event takes waited for more than 20 ticks |
@@ -108,8 +109,8 @@ impl Expression {
         }
     }
 
-    /// For each argument that the expression names but no event in `events` has, returns the
-    /// position in the text and the name of the argument.
+    /// Finds the arguments in the expression that no event type in `events` has. Returns the
+    /// position of each argument in the text, and its name.
     pub(super) fn unknown_arguments(&self, events: &[&EventType]) -> Vec<(String, &str)> {
         let Compiled { source, conditions, spans, .. } = &*self.0;
         let unknown = conditions.iter().zip(spans).filter_map(|((field, _), span)| match field {

@@ -289,14 +289,14 @@ fn index_of(names: &mut Vec<String>, name: String) -> usize {
     })
 }
 
-/// Parses a whole number: decimal, or hexadecimal with `0x`, with an optional sign.
+/// Parses a decimal number, or a hexadecimal number with `0x`. A `-` may precede the number.
 fn number(word: &str) -> Option<i128> {
     let (negative, digits) = match word.strip_prefix('-') {
         Some(digits) => (true, digits),
         None => (false, word),
     };
     let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        // `from_str_radix` and `parse` also accept a sign, so exclude a second one here.
+        // Exclude a sign here, because `from_str_radix` and `parse` would accept one.
         Some(hexadecimal) if !hexadecimal.starts_with(['+', '-']) => {
             i128::from(u64::from_str_radix(hexadecimal, 16).ok()?)
         }

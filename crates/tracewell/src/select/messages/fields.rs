@@ -1,4 +1,4 @@
-//! The message fields that are shown in reports after the arguments of an event: `nseq` and `rt`.
+//! The message fields `nseq` and `rt`. Reports show them after the arguments of an event.
 
 use super::{Response, Responses};
 use crate::model::schema::EventType;

@@ -59,8 +59,8 @@ impl Named {
         text.as_text().into_owned()
     }
 
-    /// Returns the name of this thing. If it has no name, returns the name of its owner and its
-    /// kind, such as `motor's queue`.
+    /// Returns the name of this thing. If the thing has no name but has an owner, returns the
+    /// owner's name and `kind`, such as `motor's queue`.
     pub fn label_by_owner(&self, trace: &Trace, owner: Option<Self>, kind: &str) -> String {
         // An unnamed object has a label, too, but the label is only the address.
         let is_object = trace.objects.at(self.key, self.ticks, self.kind).is_some();

@@ -1,9 +1,9 @@
 //! Keeps the pending messages of each receiver in the order in which they will be taken.
 //!
 //! When a receiver gets a message, the event contains the message's signal. Hundreds of older
-//! messages with other signals can be pending. To find the message without a search through all of
-//! these, each signal has its own queue. Order numbers show which message is the oldest in all
-//! queues of a receiver. If a receiver has too many messages, its oldest message is dropped.
+//! messages with other signals can be pending. Each signal therefore has its own queue, and the
+//! message is the first in the queue of its signal. Order numbers show which message is the oldest
+//! in all queues of a receiver. If a receiver has too many messages, its oldest message is dropped.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -15,8 +15,8 @@ use super::sight::Named;
 /// Maximum number of pending messages per receiver. If there are more, the oldest are dropped.
 const MAX_PER_RECEIVER: usize = 4096;
 
-/// Maximum number of pending messages at all receivers. If there are more, all are dropped. In a
-/// trace without gets, all messages stay pending.
+/// Maximum number of pending messages at all receivers. If there are more, all are dropped. If a
+/// trace does not record when messages are taken, all messages stay pending.
 const MAX_ALL: usize = 1 << 16;
 
 /// Pending messages per receiver.
@@ -57,7 +57,7 @@ impl<T> Waiting<T> {
         if self.receivers.len() >= MAX_ROWS && !self.receivers.contains_key(&receiver.key) {
             return;
         }
-        // This happens only in a trace without gets.
+        // A trace usually reaches this limit only if it does not record when messages are taken.
         if self.count >= MAX_ALL {
             self.clear();
         }

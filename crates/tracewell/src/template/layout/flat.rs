@@ -155,9 +155,9 @@ impl Flat {
             Expr::Binary(operator, sides) => {
                 let rank = rank(*operator);
                 let [left, right] = &**sides;
-                // A chain of operators may have at most [`MAX_OPERANDS`] operands, so put longer
-                // chains in parentheses. If `least` is above the operator's own rank, the left
-                // operand gets parentheses.
+                // The parser accepts at most [`MAX_OPERANDS`] operands in a chain. If the left
+                // operand is a chain that already has this many operands, put it in parentheses. To
+                // do so, set `least` above the rank of its operators.
                 let least = rank + u8::from(row(left, rank) >= MAX_OPERANDS);
                 let (left, right) = (Self::operand(left, least), Self::operand(right, rank + 1));
                 format!("{left} {} {right}", operator.sign())

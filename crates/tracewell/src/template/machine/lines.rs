@@ -30,7 +30,7 @@ struct Line {
 /// ```
 #[derive(Debug, Default)]
 pub struct Lines {
-    /// The earlier text, followed by the event.
+    /// The earlier output, followed by the text of the current event.
     text: TextBuffer,
     /// All lines except the last line. Nearly every event has only one line.
     earlier: Vec<Line>,
@@ -114,7 +114,7 @@ impl Lines {
         &mut self.text
     }
 
-    /// Returns the number of bytes that the event has printed so far.
+    /// Returns the number of bytes printed for the event so far.
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
         self.text.len() - self.event
@@ -128,8 +128,7 @@ impl Lines {
     /// Prints a string that may contain line ends and tabs.
     pub(super) fn text_with_breaks(&mut self, text: &str) {
         for piece in text.split_inclusive(['\n', '\t']) {
-            // The text is split after each line end and tab, so only the last character can be one
-            // of these.
+            // Only the last character of a piece can be a line end or a tab.
             let plain = piece.trim_end_matches(['\n', '\t']);
             self.text.text(plain);
             match piece.as_bytes().last() {

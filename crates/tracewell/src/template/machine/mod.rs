@@ -128,8 +128,8 @@ struct State {
     stack: Vec<read::Value>,
     loops: Vec<i64>,
     calls: Vec<run::Frame>,
-    /// For each macro that is a parameter of a current call, its value from before the call. The
-    /// return from a call restores them.
+    /// The macros that are parameters of a current call, each with its value from before the call.
+    /// When a call returns, the machine restores the values of the call's parameters.
     hidden: Vec<(u16, (u64, read::Value))>,
     timers: Timers,
     marks: Marks,

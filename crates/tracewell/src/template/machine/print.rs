@@ -84,7 +84,8 @@ pub(super) fn scientific(out: &mut TextBuffer, number: f64, decimals: usize) {
     put(out, format_args!("E{sign}{:02}", exponent.unsigned_abs()));
 }
 
-/// Prints a number in the form that a code of fixed size defines, without the space after it.
+/// Prints a number in the form that a code of fixed size defines. Does not print the space after
+/// the number.
 #[inline]
 pub(super) fn number(out: &mut TextBuffer, code: Code, number: i64, bytes: usize) {
     let unsigned = number as u64;

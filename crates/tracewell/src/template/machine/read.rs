@@ -119,7 +119,7 @@ pub(super) fn number_size(code: Code, entry: &Entry<'_>) -> Option<usize> {
     })
 }
 
-/// Interprets a number according to its code. The number is signed for `D`.
+/// Interprets a number according to its code. With the code `D`, the number is signed.
 pub(super) fn as_coded(code: Code, number: u64, size: usize) -> Value {
     let size = size.min(8);
     let bits = 8 * size as u8;

@@ -95,7 +95,7 @@ impl Parser<'_> {
                 self.next();
                 Ok(ItemKind::Move(code))
             }
-            // The code is parsed again as a value, because a switch begins the same way.
+            // Parse the code as a value first, because a switch also begins with a value.
             Some(Ok(AnyCode::Value(_))) => self.value_or_switch(),
             Some(Err(message)) => {
                 self.next();

@@ -77,8 +77,8 @@ impl Parser<'_> {
     }
 }
 
-/// Maximum number of operands in a row that are joined by operators of equal precedence. Each is
-/// one level of the tree.
+/// Maximum number of operands in a chain of operators of equal precedence. The tree has one level
+/// per operand.
 pub(in crate::template) const MAX_OPERANDS: usize = 64;
 
 fn constant(word: &str) -> Option<u64> {

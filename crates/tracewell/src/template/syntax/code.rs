@@ -27,7 +27,7 @@ impl Field {
     }
 }
 
-/// A code that has a value.
+/// A code that reads a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Code {
     /// `X1` to `X16`, `XW`: hexadecimal, two digits per byte.
@@ -118,7 +118,7 @@ pub(crate) const MAX_ASCII_LEN: u32 = 65_535;
 /// Maximum number of bits of a `B` code.
 pub(crate) const MAX_BITS: u64 = 65_536;
 
-/// A code of either kind.
+/// A code that reads a value or moves the data pointer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AnyCode {
     Value(Code),

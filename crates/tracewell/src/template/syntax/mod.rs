@@ -79,7 +79,7 @@ pub struct Stanza {
     pub key_text: String,
     /// The span of the key.
     pub key_span: Span,
-    /// Version and release of the template, written `1.0`.
+    /// Version and release of the template, such as `1.0`.
     pub version: Version,
     /// The column, if one is given.
     pub level: Option<Level>,
@@ -94,7 +94,8 @@ pub struct Stanza {
 }
 
 impl Stanza {
-    /// Returns the label for lists, without the `@` that hides it from reports.
+    /// Returns the label as lists show it. A leading `@`, which hides the label from reports, is
+    /// removed.
     pub fn title(&self) -> &str {
         let label = self.label.as_ref().map_or("", |label| label.value.as_str());
         label.strip_prefix('@').unwrap_or(label)
@@ -104,7 +105,7 @@ impl Stanza {
 /// A string, without quotes and escapes.
 #[derive(Clone, Debug)]
 pub struct Text {
-    /// The text to print, with line ends and tabs unchanged.
+    /// The text to print, which may contain line ends and tabs.
     pub value: String,
     /// The span of the string, including its quotes.
     pub span: Span,
@@ -235,7 +236,7 @@ pub enum Body {
     Block(Vec<Item>),
 }
 
-/// `BITFLAGS value, flag...`: prints a string for each flag that is set.
+/// `BITFLAGS value, flag...`: tests bits of the value and prints a text for each flag.
 #[derive(Clone, Debug)]
 pub struct Flags {
     /// The value whose bits are tested.
@@ -244,7 +245,7 @@ pub struct Flags {
     pub flags: Vec<Flag>,
 }
 
-/// A text whose printing depends on bits of the value.
+/// A condition on bits of the value, and the texts to print.
 #[derive(Clone, Debug)]
 pub struct Flag {
     /// The condition on the bits.

@@ -65,8 +65,8 @@ pub struct Applied {
     pub changes: Vec<Change>,
 }
 
-/// Applies the records of an update file in order. If `force` is true, also replaces later versions
-/// and changes templates with reserved ids. To undo an update, `force` must be true.
+/// Applies the records of an update file in order. If `force` is true, a record can also replace a
+/// later version and change a template with a reserved id. To undo an update, `force` must be true.
 ///
 /// # Examples
 ///

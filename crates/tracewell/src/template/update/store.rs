@@ -52,7 +52,8 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> StoreError {
 /// Maximum length of a template file in bytes.
 const MAX_LENGTH: u64 = 64 << 20;
 
-/// Reads a file up to a maximum length, because a device may never end.
+/// Reads a file. Returns an error if the file is too long, because a device can deliver bytes
+/// without end.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_LENGTH + 1).read_to_end(&mut bytes)?;
@@ -103,7 +104,7 @@ impl TemplateFile {
     /// Replaces the text. The file keeps its compression and its permissions.
     ///
     /// # Errors
-    /// Returns an error if writing fails. In that case the old file is unchanged.
+    /// Returns an error in the same cases as the function [`replace`].
     pub fn replace(
         &self,
         text: &[u8],
@@ -120,8 +121,9 @@ impl TemplateFile {
 /// Creates or replaces a file.
 ///
 /// # Errors
-/// Returns an error if writing fails. In that case the old file is unchanged, and no other file
-/// remains.
+/// Returns an error if writing, renaming or flushing the new file fails. In that case the old file
+/// is unchanged, and the new file is deleted. Also returns an error if flushing the directory
+/// fails. In that case the new file has already replaced the old one.
 pub fn replace(
     path: &Path,
     bytes: &[u8],
@@ -154,7 +156,7 @@ fn write_beside(
     // process with the same id left it.
     let _ = fs::remove_file(partial);
     let mut file = OpenOptions::new().write(true).create_new(true).open(partial)?;
-    // Set the permissions of the old file before the new file has any content.
+    // While the new file is still empty, give it the permissions of the old file.
     if let Ok(there) = fs::metadata(path) {
         file.set_permissions(there.permissions())?;
     }

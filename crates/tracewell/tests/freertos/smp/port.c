@@ -50,7 +50,10 @@ uint64_t nanoseconds(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Not inlined: a task can continue on another thread after each switch. */
+/*
+ * After a switch, a task can continue on another thread. If this function were inlined, the
+ * compiler could reuse the address of `this_core` of the earlier thread.
+ */
 __attribute__((noinline)) BaseType_t port_core(void)
 {
     __asm volatile("" ::: "memory");
@@ -122,7 +125,10 @@ static void tick(struct core *core)
     core->masked = 0;
 }
 
-/* Takes the interrupts that are pending on this core. The task can return on another core. */
+/*
+ * Takes the interrupts that are pending on this core. The calling task may be on another core when
+ * this function returns.
+ */
 void port_poll(void)
 {
     const BaseType_t number = port_core();

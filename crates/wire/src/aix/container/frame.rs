@@ -28,7 +28,8 @@ pub struct FrameHeader {
     pub env: Env,
     /// The CPU that recorded the entry.
     pub cpu: u16,
-    /// Timestamp in ticks of the file header's clock, unwrapped.
+    /// Timestamp in ticks of the clock that the file header describes. Our recorder unwraps the
+    /// timestamps of a clock with fewer than 64 bits.
     pub tick: u64,
     /// Id of the thread that recorded the entry, if known.
     pub tid: Option<u64>,
@@ -63,9 +64,10 @@ impl FrameHeader {
     const HAS_TID: u8 = 1;
     const HAS_PID: u8 = 2;
 
-    /// Writes a frame at the start of `bytes`, except its entry of `length` bytes. Returns the part
-    /// of `bytes` in which the caller must store the entry. Returns `None`, and writes nothing, if
-    /// `bytes` is too short or no entry can have this length.
+    /// Writes the fixed part and the padding of a frame at the start of `bytes`. The entry of the
+    /// frame has `length` bytes. Returns the part of `bytes` in which the caller must store the
+    /// entry. Returns `None`, and writes nothing, if `bytes` is too short or no entry can have this
+    /// length.
     #[inline]
     pub fn write(self, order: ByteOrder, length: usize, bytes: &mut [u8]) -> Option<&mut [u8]> {
         if !is_entry_length(self.env, length) {
@@ -127,9 +129,9 @@ impl<'a> Frame<'a> {
     /// not check padding, unknown flags, or ids that the flags mark as unknown.
     ///
     /// # Errors
-    /// [`ReadError::Incomplete`] if `bytes` is too short or empty. [`Damage::Environment`] or
-    /// [`Damage::EntryLength`] if the header is damaged; the start of the next frame is then
-    /// unknown.
+    /// Returns [`ReadError::Incomplete`] if `bytes` is too short or empty. Returns
+    /// [`ReadError::Damaged`] with [`Damage::Environment`] or [`Damage::EntryLength`] if the header
+    /// is damaged. The caller then cannot know the start of the next frame.
     #[inline]
     pub fn read(order: ByteOrder, bytes: &'a [u8]) -> Result<(Self, usize), ReadError> {
         let incomplete = |needed| ReadError::Incomplete { needed };

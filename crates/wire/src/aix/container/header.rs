@@ -91,7 +91,7 @@ impl<'a> FileHeader<'a> {
     const PER_CPU: u8 = 1;
     const CIRCULAR: u8 = 2;
 
-    /// Returns the length of the header in bytes, as [`FileHeader::write`] stores it.
+    /// Returns the number of bytes that [`FileHeader::write`] stores.
     pub fn length(&self) -> usize {
         Self::FIXED_LENGTH + self.texts.length()
     }
@@ -102,8 +102,8 @@ impl<'a> FileHeader<'a> {
     /// Does not check reserved bytes, unknown flags, or the values of the numbers.
     ///
     /// # Errors
-    /// [`ReadError::Incomplete`] if `bytes` is a valid start of a header, [`ReadError::Damaged`] if
-    /// `bytes` contains damage, even if the header is incomplete.
+    /// Returns [`ReadError::Damaged`] if `bytes` contains damage, even if the header is also
+    /// incomplete. Returns [`ReadError::Incomplete`] if the header is only incomplete.
     pub fn read(bytes: &'a [u8]) -> Result<(Self, usize), ReadError> {
         let incomplete = |needed| ReadError::Incomplete { needed };
         // Four bytes identify the format. To recognise the format, a caller does not have to supply

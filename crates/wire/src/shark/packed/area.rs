@@ -12,8 +12,8 @@ pub type Expand = fn(stored: &[u8], place: &mut [u8]) -> Option<usize>;
 /// Bytes of a packed area that are not a valid record or block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PackedDamage {
-    /// Offset of the bytes in the area. If the damage is in the records of a block, this is the
-    /// offset after the block.
+    /// Offset of the bytes in the area. For damage in the records of a block, this is the offset of
+    /// the first byte after the block.
     pub at: usize,
 }
 
@@ -76,8 +76,7 @@ impl<'a> AreaRecords<'a> {
     /// Opens the next block.
     fn open(&mut self) -> Result<(), PackedDamage> {
         let start = self.rest;
-        // Timestamps in a block are relative to the start of the block, so that the block can be
-        // read alone.
+        // The first record of a block has a full timestamp, so that the block can be read alone.
         self.before = 0;
         match PackedBlock::read(start) {
             Ok((block, rest)) => {

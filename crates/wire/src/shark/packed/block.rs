@@ -5,7 +5,7 @@
 //! | 0 | 1 | 0xFF |
 //! | 1 | 2 | number of bytes of the packed records, 1 to 4096 |
 //! | 3 | 2 | number of stored bytes: less than the number above if compressed, otherwise equal to it |
-//! | 5 | 4 | CRC-32C of offsets 1 to 4 and the stored bytes |
+//! | 5 | 4 | CRC-32C of the sizes (offsets 1 to 4) and the stored bytes |
 //! | 9 | | the stored bytes |
 //!
 //! Blocks are independent. No record crosses the end of a block. The first record of a block and

@@ -124,7 +124,8 @@ impl<'a> Unpacker<'a> {
 /// and the bytes after it.
 fn read(bytes: &[u8], before: u64) -> Option<(Record, &[u8])> {
     let (code, rest) = bytes.split_first().filter(|(code, _)| **code != PackedBlock::MARK)?;
-    // The number has 17 bits: the first parameter, and in the lowest bit the flag of the fast path.
+    // The number has 17 bits. The lowest bit is the flag of the fast path. The other bits are the
+    // first parameter.
     let (first, rest) = number_up_to(0x1_FFFF, rest)?;
     let (delta, rest) = number::read(rest)?;
     let (par2, rest) = number_up_to(u64::from(u32::MAX), rest)?;

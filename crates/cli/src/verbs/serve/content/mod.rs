@@ -1,4 +1,4 @@
-//! A trace while the server runs: what it shows now, and the requests that wait for it.
+//! The content that the server shows for a trace, and the requests that wait for content.
 //!
 //! | file | purpose |
 //! |---|---|
@@ -49,8 +49,8 @@ struct Waiting {
     answer: SyncSender<SoFar>,
 }
 
-/// The payload of a view, and its edition. If the trace has been read, or has no view of the events
-/// so far, `Err` returns the requested view to the caller.
+/// The payload of a view, and its edition. If the trace has been read completely, or its events so
+/// far have no view, `Err` contains the requested view, so that the caller can use it again.
 type SoFar = Result<(Vec<u8>, u64), View>;
 
 /// The content that the server shows: the trace and its views.
@@ -186,7 +186,7 @@ impl Content {
         answered.recv().unwrap_or_else(|_| Err(View::default()))
     }
 
-    /// Shows the beginning of the trace, also to the requests that already wait. Otherwise these
+    /// Shows the beginning of the trace, and answers the waiting requests with it. Otherwise they
     /// would wait for the first batch of the whole trace.
     fn show_beginning(&self, beginning: LargePage) {
         let beginning = Arc::new(beginning);
@@ -206,7 +206,7 @@ impl Content {
             let payload = show(&view);
             let mut state = self.state();
             state.shows_part |= payload.is_some() && view.range.is_none();
-            // A client that closed its connection does not receive the answer.
+            // Sending fails only if the requesting thread has ended.
             let _ =
                 answer.send(payload.map(|payload| (payload, state.progress.edition)).ok_or(view));
         }

@@ -34,8 +34,8 @@ const PROGRESS: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Minimum time between two editions of the page while the trace is being read. During a long
-/// reading, the minimum grows to the time since its start divided by [`EDITION_SHARE`], so that
-/// pages load fewer editions.
+/// reading, the minimum is the time that has elapsed since the reading began, divided by
+/// [`EDITION_SHARE`]. So pages load fewer editions.
 const MIN_EDITION: Duration = Duration::from_secs(1);
 const EDITION_SHARE: u32 = 4;
 

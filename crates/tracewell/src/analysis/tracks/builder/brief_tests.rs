@@ -1,5 +1,5 @@
-//! Compares the tracks of brief events with the tracks of whole events. The fast paths of the
-//! analysis pass brief events; the twin of the analysis passes each event whole.
+//! Compares the tracks of brief events with the tracks of whole events. One analysis takes the fast
+//! paths, which pass brief events. Its twin takes no fast path, and passes each event whole.
 
 use proptest::prelude::*;
 

@@ -10,9 +10,9 @@
 //! | unknown; off the processor for an unrecorded reason; deleted, if a later state follows | stopped | `T` |
 //! | deleted, if this is the last state | dead | `Z` |
 //!
-//! Perfetto drops events with an unknown state, so the last state before missing events would seem
-//! to continue during the gap. So this module writes an unknown state as `stopped`, and uses
-//! `stopped` only for the states in that row of the table.
+//! Perfetto drops events whose state is unknown, so the state before a gap would seem to continue
+//! during the gap. So this module writes an unknown state as `stopped`, and uses `stopped` only for
+//! the states in that row of the table.
 
 use std::io;
 
@@ -124,8 +124,8 @@ impl Kernel {
             self.write(packets, ticks, before, STOPPED, core)?;
         }
         let Some(runs) = runs else { return Ok(()) };
-        // Events of several cores are not in exact order, so the end on the old core may come
-        // later.
+        // Events of different cores can be out of order, so the thread may still seem to run on its
+        // old core.
         if let Some(old) = self.at(runs).core.take() {
             *self.on(old) = None;
             self.write(packets, ticks, runs, RUNNABLE, old)?;

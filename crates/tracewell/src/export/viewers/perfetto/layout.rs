@@ -49,8 +49,9 @@ pub(super) struct Layout<'a, 'o> {
     pub(super) timeline: &'a Timeline,
     pub(super) descriptors: Descriptors,
     pub(super) merge: Merge<'a, Act<'a>>,
-    /// Counters of values, and the events that have a counter.
+    /// The group of the counters that show values; `None` if there is no counter yet.
     values: Option<Group>,
+    /// The ids of the events that have a counter.
     valued: HashSet<u32, RandomState>,
 }
 
@@ -63,7 +64,8 @@ impl<'a, 'o> Layout<'a, 'o> {
         as_slices: bool,
         most_arrows: u64,
     ) -> io::Result<Self> {
-        // Perfetto knows only nanoseconds. The name explains the unit if the rate is unknown.
+        // Perfetto knows only nanoseconds. If the clock's rate is unknown, the name says that 1 ns
+        // is 1 tick.
         let name = match timeline.trace.clock.rate {
             Some(_) => name.to_owned(),
             None => format!("{name} (1 ns is 1 tick)"),
@@ -232,7 +234,8 @@ impl<'a, 'o> Layout<'a, 'o> {
         Ok(())
     }
 
-    /// Adds a slice for each span of a row that has a label.
+    /// Adds a slice for each span of a row, unless `label` returns `None` for the state of the
+    /// span.
     pub(super) fn slices<S: Copy + PartialEq>(
         &mut self,
         place: Place,

@@ -145,7 +145,8 @@ pub(super) fn count(event: Event<'_>, index: usize, value: u64) -> Change<'stati
     }
 }
 
-/// Returns a counter's value. Perfetto's integers are signed, so larger values are real numbers.
+/// Returns a counter's value. A value of more than 63 bits becomes a real number, because
+/// Perfetto's integers are signed.
 pub(super) fn unsigned(value: u64) -> Change<'static> {
     i64::try_from(value).map_or(Change::RealCount(value as f64), Change::Count)
 }

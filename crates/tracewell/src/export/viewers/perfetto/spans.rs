@@ -19,7 +19,7 @@ impl Layout<'_, '_> {
             for SpanTrack { depth, row, .. } in tracks {
                 changes.extend(timeline.changes(row).map(|(at, span)| (at, *depth, span)));
             }
-            // Spans that are still open end with the range.
+            // Close the spans that are still open at the end of the range.
             let end = Position { ticks: timeline.range.end, seq: u64::MAX };
             changes.extend((0..tracks.len()).map(|depth| (end, depth, None)));
             // At the same position, outer spans come first, so that inner ones can be within them.

@@ -7,8 +7,8 @@
 //! | `objects` | the holder of each mutex as text and as a number, levels of queues and semaphores |
 //! | `machines` | the state of each state machine as text and as a number, and 1 during its steps |
 //! | `servers` | for each server, the used ticks of its budget, and 1 while no budget is left |
-//! | `findings` | 1 during priority inversions, and missed deadlines as events |
-//! | `events` | for each type of events, its occurrences |
+//! | `findings` | 1 during priority inversions, and an event at each missed deadline |
+//! | `events` | for each event type, its occurrences |
 //! | `values` | numbers that the program recorded |
 //! | `trace` | 1 while events are missing |
 //!

@@ -74,8 +74,8 @@ impl Scope {
         Self { name, first, signals: Vec::new(), names: HashMap::default() }
     }
 
-    /// Adds a signal. Returns its index. If the scope already has this name, adds a number to the
-    /// name.
+    /// Adds a signal. Returns its index. If another signal of the scope has this name, adds a
+    /// number to the name.
     pub(super) fn add(&mut self, name: &str, kind: Kind) -> usize {
         let name = self.unique(plain(name));
         self.signals.push(Signal { name, kind });
@@ -102,7 +102,7 @@ fn plain(name: &str) -> String {
 /// Maximum number of characters of a name.
 const MAX_NAME: usize = 200;
 
-/// Appends the identifier of a signal.
+/// Returns the identifier of a signal.
 fn identifier(mut index: usize) -> String {
     let mut text = String::new();
     loop {
@@ -111,7 +111,7 @@ fn identifier(mut index: usize) -> String {
         if index == 0 {
             return text;
         }
-        // Otherwise `!` and `!!` would be the same number.
+        // Without this subtraction, `!` and `!!` would stand for the same index.
         index -= 1;
     }
 }
@@ -146,7 +146,8 @@ pub(super) fn put_header(
     writeln!(out, "$timescale {scale} $end")?;
     for scope in scopes.iter().filter(|scope| !scope.signals.is_empty()) {
         writeln!(out, "$scope module {} $end", scope.name)?;
-        // Identifiers are unique in the file, so they continue in the next scope.
+        // Identifiers are unique in the file, so each scope continues the numbering of the previous
+        // scope.
         for (index, signal) in (scope.first..).zip(&scope.signals) {
             let kind = match signal.kind {
                 Kind::Bit => "wire 1",

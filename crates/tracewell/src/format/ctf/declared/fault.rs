@@ -42,7 +42,9 @@ impl Log {
     /// At the first call, adds a warning that the metadata contains words of a draft of CTF 2.
     pub(crate) fn warn_draft(&mut self, at: u32) {
         if !std::mem::replace(&mut self.is_draft, true) {
-            self.warn(at, || "words of a CTF 2 draft, read as the final words".to_owned());
+            self.warn(at, || {
+                "words of a draft of CTF 2, read like the words of the final version".to_owned()
+            });
         }
     }
 }

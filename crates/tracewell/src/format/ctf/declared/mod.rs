@@ -1,5 +1,5 @@
-//! The declarations of a metadata text, before types are placed. The parsers of both languages
-//! produce this form.
+//! The declarations of a metadata text. References between fields are not resolved yet. The parsers
+//! of both languages produce this form.
 //!
 //! | file | content |
 //! |---|---|

@@ -100,10 +100,10 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the innermost structure in which a member with the first name of the reference
-    /// precedes the member that contains the reference. The search starts at the structure in whose
-    /// body the reference is written. If this structure is not among the frames, the search starts
-    /// at the innermost structure.
+    /// Returns the index of the innermost structure that has a member with the reference's first
+    /// name. This member must precede the member that contains the reference. The search starts at
+    /// the structure in whose body the reference is written. If this structure is not among the
+    /// frames, the search starts at the innermost structure.
     fn nearest(&self) -> Option<usize> {
         let written = |frame: &Frame| match frame {
             Frame::Structure(structure, _) => Some(structure.body) == self.reference.body,

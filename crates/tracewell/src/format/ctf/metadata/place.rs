@@ -1,5 +1,5 @@
-//! Places the declared types in the scopes of a trace: converts them to classes, and resolves
-//! references and roles.
+//! Places the declared types in the scopes of a trace. To place a type is to convert it to a class
+//! and to resolve its references and roles.
 //!
 //! A type without references and clocks is placed once and shared. Any other type is placed
 //! separately for each use, because each use can refer to different fields. The number of fields of
@@ -85,7 +85,7 @@ struct Placer<'a> {
     version: Version,
     clocks: Vec<Clock>,
     log: &'a mut Log,
-    /// For the current stream and event: the root structures of their scopes.
+    /// The root structures of the scopes of the current stream and event.
     roots: Roots,
     scope: Scope,
     /// The types that contain the current field.
@@ -368,8 +368,8 @@ fn is_uuid(class: &Type) -> bool {
 /// Returns the values that select each option.
 ///
 /// # Errors
-/// Returns an error if a selector is of the wrong kind, or if several possible selectors select
-/// different options for a value.
+/// Returns an error if a selector is of the wrong kind. Also returns an error if the reference
+/// leads to several selectors that assign different values to the options.
 fn selecting(
     choice: &ChoiceType,
     reference: &Reference,
@@ -386,7 +386,7 @@ fn selecting(
             fault(reference.at, format!("expected {expected} as selector, found {found}"))
         })?;
         if all.as_ref().is_some_and(|first| *first != values) {
-            let message = "expected selectors with the same labels in all options, found others";
+            let message = "expected the same labels in all selectors, found different labels";
             return Err(fault(reference.at, message));
         }
         all = Some(values);

@@ -20,9 +20,10 @@ pub(in crate::format::ctf) struct Gap {
 /// The kind of a gap.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::format::ctf) enum GapKind {
-    /// The recorder discarded events and counted them. `count` is `None` if the first packet that
-    /// was read is not the first of the stream. `first` is the recorder's count in the first packet
-    /// that was read; in later packets, it is 0.
+    /// The recorder discarded events and counted them. `count` is the number of events that were
+    /// discarded since the previous packet. It is `None` in the first packet that was read, unless
+    /// this packet is the first of the stream. `first` is the recorder's count in the first packet
+    /// that was read, and 0 in later packets.
     Events { count: Option<u64>, first: u64 },
     /// This number of packets is missing.
     Packets(u64),

@@ -87,8 +87,8 @@ pub(super) struct Stream<'a> {
     is_incomplete: bool,
     /// Number of the next packet in the index of its file; `None` if the index is not used.
     entry: Option<usize>,
-    /// The packets that begin after the beginning of the next file. They may occur again in the
-    /// next files.
+    /// Packets that later files may repeat. If the next file is known, these packets do not begin
+    /// before it.
     repeatable: HashSet<Previous, RandomState>,
 }
 
@@ -202,7 +202,7 @@ impl<'a> Stream<'a> {
         };
         self.event_at = self.bits.at;
         if self.moved == Some(self.bits.at) {
-            self.lose("found an event without bits, which would never end".to_owned());
+            self.lose("found an event without bits, which would repeat without end".to_owned());
             return false;
         }
         self.moved = Some(self.bits.at);

@@ -88,7 +88,7 @@ impl<'a> Lexer<'a> {
         let rest = &self.text[start..];
         let kind = match rest.first() {
             None => Kind::End,
-            // A character literal of C is a string.
+            // The lexer treats a character literal, as in C, like a string.
             Some(quote @ (b'"' | b'\'')) => {
                 self.at += 1;
                 Kind::Text(self.string(at, *quote)?)

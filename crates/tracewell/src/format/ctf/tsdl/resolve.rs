@@ -378,7 +378,7 @@ impl<'l> Resolver<'l> {
             if !values.contains(&low) || !values.contains(&high) {
                 let (first, last) = (values.start(), values.end());
                 self.log.warn(*at, || {
-                    format!("values {low} to {high} of '{label}' exceed {first} to {last}")
+                    format!("values {low} to {high} of '{label}' are not within {first} to {last}")
                 });
             }
             mappings.push(Mapping { label: label.as_str().into(), low, high });

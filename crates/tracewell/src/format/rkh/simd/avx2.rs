@@ -1,4 +1,5 @@
-//! The operations for processors with AVX2: 32 bytes at a time, and one shuffle for four arguments.
+//! The operations for processors with AVX2. They examine 32 bytes at a time, and gather four
+//! arguments with one shuffle.
 //!
 //! This module contains unsafe code because it is measurably faster: without these instructions,
 //! decoding runs at less than half the speed (rows "RKH" of `bench`). The only unsafe operation is

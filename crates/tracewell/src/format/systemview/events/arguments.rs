@@ -1,5 +1,4 @@
-//! The arguments of events with several parameters or texts: samples, texts, heaps, series, and the
-//! events that a schema describes.
+//! Adds the arguments of samples, texts, heaps, series, and all events that a schema describes.
 
 use tracewell_wire::systemview::Packet;
 use tracewell_wire::systemview::ids::extended;

@@ -93,9 +93,9 @@ impl Events {
         short::address(id, self.base, self.shift)
     }
 
-    /// Returns the number of ticks by which the system's time is ahead of the counter. These ticks
-    /// are full periods of the counter in which no packet was sent. Returns 0 if there were no such
-    /// periods.
+    /// Returns the number of ticks by which the system's time is ahead of the counter. The result
+    /// is a multiple of the counter's period. The target sent no packets during these periods.
+    /// Returns 0 if there were no such periods.
     pub(super) fn missing_ticks(
         &mut self,
         packet: &Packet<'_>,
@@ -186,7 +186,8 @@ impl Events {
             ids::PRINT_FORMATTED => self.print(parameters),
             ids::END_CALL => {
                 // The target may describe its operating system at any time before the first event
-                // of that operating system. So the table for these ids is chosen at this event.
+                // of that operating system. So the decoder chooses the table of this system when
+                // such an event occurs.
                 self.choose_kernel(at, out);
                 self.row.number(parameters.number().unwrap_or(0));
                 self.row.optional(parameters.number());
@@ -241,7 +242,7 @@ impl Events {
             _ => Some(u64::from(count) + 1),
         };
         core.joined = false;
-        // The lost events may have changed the running task and interrupt.
+        // The lost events may have started another task or interrupt.
         core.forget();
         self.row.number(count);
         out.loss(lost, LossCause::BufferFull, at.offset)
@@ -259,7 +260,8 @@ impl Events {
         }
     }
 
-    /// Begins the life of a task before the task's event is added.
+    /// Handles the packet that creates a task: begins the task's life. The caller then adds the
+    /// event of this packet.
     pub(super) fn creates(
         &mut self,
         packet: &Packet<'_>,

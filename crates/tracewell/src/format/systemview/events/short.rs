@@ -28,7 +28,7 @@ pub(super) const EVENTS: u32 = {
 /// and zero bytes, take the general path.
 const QUICK: u32 = EVENTS & !(1 << ids::NOP | 1 << ids::TASK_CREATE | 1 << ids::TRACE_STOP);
 
-/// Number of source bytes that one loop reads.
+/// Maximum number of source bytes that a batch of short events occupies.
 const RANGE: u64 = (Emitter::EVENTS * ShortPacket::WINDOW) as u64;
 
 /// Returns the address of the object with this identifier. To get the identifier, the recorder
@@ -52,7 +52,7 @@ pub(super) fn value(id: u32, number: Option<u32>, base: u32, shift: u32) -> u64 
     }
 }
 
-/// Updates the running context of a core for an event, whose first argument is `value`.
+/// Updates the running context of a core after an event. `value` is the event's first argument.
 #[inline(always)]
 pub(super) fn effect(
     core: &mut Core,
@@ -73,7 +73,7 @@ pub(super) fn effect(
     }
 }
 
-/// Appends the row of a short event, whose first argument is `value`.
+/// Appends the row of a short event. `value` is the event's first argument.
 #[inline(always)]
 pub(super) fn put(out: &mut Vec<u8>, value: u64, numbers: (Option<u32>, Option<u32>)) {
     match numbers {
@@ -95,7 +95,7 @@ impl Events {
         let Self { cores, names, base, shift, .. } = self;
         let (base, shift, cpu) = (*base, *shift, lane.cpu);
         let core = cores.at(cpu);
-        // The first event of a stream sets the origin of its time.
+        // This loop needs the origin of the time, which the general path sets at the first event.
         while lane.has_started()
             && let Some(bytes) = lane.stream.packets(source)
         {

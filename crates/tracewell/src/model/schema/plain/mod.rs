@@ -9,8 +9,8 @@
 //! * arrays and inline tables of these, and comments.
 //!
 //! It refuses everything else. The caller then uses the general parser, which reads the text or
-//! reports the position of an error. A test checks that this reader and the general parser return
-//! the same for each built-in schema. The reader can also find sections without reading them.
+//! reports the position of an error. A test checks that both parsers return the same result for
+//! each built-in schema. The reader can also find sections without reading them.
 
 mod lines;
 
@@ -24,7 +24,7 @@ use serde::{Deserialize, forward_to_deserialize_any};
 use self::lines::Lines;
 use super::file::Head;
 
-/// Reads a text without the sections `[[name]]`. Returns the lines of each of these sections.
+/// Reads a text, but skips its sections `[[name]]`. Also returns the lines of each skipped section.
 ///
 /// # Errors
 /// Returns an error if the text is not in the part of TOML that this module knows, or if it does
@@ -344,7 +344,8 @@ mod tests {
         }
     }
 
-    /// Compares all schemas and versions, event by event. The last event is parsed first.
+    /// Compares the events of all schemas and versions, first in order, and then from the last
+    /// event to the first.
     #[test]
     fn events_that_are_parsed_later_are_those_of_the_general_parser() {
         let mut compared = 0;

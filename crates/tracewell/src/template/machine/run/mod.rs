@@ -252,7 +252,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Reduces a number to the size of a code. The result is signed if the code is signed.
+    /// Truncates a number to the number of bits that a code reads. If the code reads signed
+    /// numbers, the result is signed.
     fn cut(&self, value: Value, code: Code) -> Value {
         if value.text.is_some() {
             return value;
@@ -414,8 +415,8 @@ impl<'a> Run<'a> {
                 return GO_ON;
             }
         };
-        // Parameters are macros. Their old values are saved and restored on return, so a function
-        // can call itself.
+        // Parameters are macros. A call saves their old values, and the return restores these
+        // values, so a function can call itself.
         let hidden = self.state.hidden.len();
         let first = self.state.stack.len().saturating_sub(usize::from(arguments));
         for (index, slot) in function.parameters.iter().enumerate() {
@@ -427,8 +428,8 @@ impl<'a> Run<'a> {
         }
         self.state.stack.truncate(first);
         self.enter(start)?;
-        // `enter` stored a number that includes the values saved above. Replace it by the number
-        // before them, so that the return also restores these values.
+        // `enter` recorded the length of `hidden` including the values saved above. Record the
+        // length without them, so that the return also restores them.
         if let Some(frame) = self.state.calls.last_mut() {
             frame.hidden = hidden;
         }

@@ -218,8 +218,8 @@ impl Run<'_> {
         GO_ON
     }
 
-    /// Pops `arguments` values. The first value is the key of an object, and this function prints
-    /// the object's name.
+    /// Pops the arguments of a call. The first argument is the key of an object. Prints the name of
+    /// the object, or the key if the object has no name.
     pub(super) fn object(&mut self, arguments: usize) {
         let first = self.state.stack.len().saturating_sub(arguments);
         let key = self.state.stack.get(first).map_or(0, |value| value.number as u64);
