@@ -92,7 +92,8 @@ page.addEventListener("message", ({ data }) => {
             const answer = await ask(await loading, data.request, data.file);
             page.postMessage({ answer }, [answer]);
         } catch (error) {
-            // WebAssembly reports a fault with a technical message, so add that the reader failed.
+            // WebAssembly reports a fault with a technical message, so put "the reader failed"
+            // before it.
             const isFault = error instanceof WebAssembly.RuntimeError;
             const { message } = /** @type {Error} */ (error);
             page.postMessage({ failure: isFault ? `the reader failed: ${message}` : message });

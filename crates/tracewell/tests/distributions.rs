@@ -109,8 +109,8 @@ fn compare_figures(place: &str, figures: &Figures) -> u64 {
     compared
 }
 
-/// Asserts that the distributions contain exactly the times of the jobs and waits that the figures
-/// and the tracks list. Asserts that the positions of the longest times are correct.
+/// Asserts that the distributions contain exactly the times of the jobs and waits in the tracks and
+/// in their figures. Asserts that the positions of the longest times are correct.
 fn compare_lists(place: &str, tracks: &Tracks) {
     let figures = &tracks.figures;
     type Values = Vec<(u64, Option<Position>)>;

@@ -1,5 +1,5 @@
-//! Tests saving recordings to a full disk: the failure is reported, losses are counted, and the
-//! program continues.
+//! Tests what happens when recordings are saved to a full disk: the failure is reported, losses are
+//! counted, and the program continues.
 //!
 //! The disk is a small tmpfs in a separate mount namespace, which `unshare` creates for a second
 //! run of this program. If that is not permitted, the test prints a message and does nothing else.

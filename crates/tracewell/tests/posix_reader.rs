@@ -537,7 +537,7 @@ fn a_header_that_claims_a_terabyte_is_refused_without_taking_memory() {
     std::fs::write(&path, bytes).unwrap();
     let file = std::fs::File::options().write(true).open(&path).unwrap();
     if file.set_len(geometry.total() as u64 * 8).is_err() {
-        println!("skipped: files here cannot have a terabyte");
+        println!("skipped: files here cannot be a terabyte long");
         return;
     }
     let error =

@@ -61,7 +61,7 @@ fn lives(folder: &Path, dies_at: usize) -> bool {
     command.output().unwrap().status.success()
 }
 
-/// Reads the template file in the same way as an update.
+/// Reads the template file as an update reads it.
 fn text_of(path: &Path) -> String {
     String::from_utf8(TemplateFile::open(path).unwrap().text).unwrap()
 }

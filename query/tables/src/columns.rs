@@ -141,7 +141,7 @@ pub(crate) const WAITS: &[Column] = &[
         "",
         "context that held the mutex, or ran on behalf of the waiting context",
     ),
-    Column::new("seq", U64, "", "number of the event that requests the object, from 0"),
+    Column::new("seq", U64, "", "number, from 0, of the event that requests the object"),
     TICKS,
     TIME_NS,
     END_TICKS,

@@ -40,8 +40,8 @@ impl Machine {
         Reading { before, time, after: self.counter.get() }
     }
 
-    /// Returns the timestamp of an event recorded now. If this requires a comparison, its reading
-    /// number N has the delays that `lost(N)` returns.
+    /// Returns the timestamp of an event recorded now. If this requires a comparison, the N-th
+    /// reading of the comparison has the delays that `lost(N)` returns.
     fn stamp(&self, comparison: &Comparison, lost: impl Fn(u32) -> [u64; 2]) -> Option<u64> {
         comparison.predict(self.counter.get()).or_else(|| {
             let mut tries = 0..;

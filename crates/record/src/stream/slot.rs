@@ -2,9 +2,9 @@
 //! at once.
 //!
 //! Once defined, a slot keeps its definition. No thread waits for the thread that started the
-//! definition. That thread may be preempted, stopped or dead. A signal handler that has interrupted
-//! that thread would even wait for itself. Instead, a thread that finds an incomplete definition
-//! completes it:
+//! definition. That thread may be preempted, stopped or dead. If a signal handler that has
+//! interrupted that thread waited for it, the handler would never end. Instead, a thread that finds
+//! an incomplete definition completes it:
 //!
 //! 1. The header changes from 0 to a claim, which contains the length of the string. From then on,
 //!    the slot accepts only strings of this length.

@@ -304,8 +304,8 @@ impl Input {
         self.watch = Some(Watch(Box::new(watch)));
     }
 
-    /// Returns true if the input is a stream. A stream can be read only once, unless
-    /// [`Input::load`] was called, and may send bytes for a long time.
+    /// Returns true if the input is a stream. A stream may send bytes for a long time. It can be
+    /// read only once, unless [`Input::load`] was called.
     pub fn is_stream(&self) -> bool {
         matches!(self.content, Content::Stream { .. })
     }

@@ -11,7 +11,7 @@ use super::guard::Guard;
 use super::http::{Limits, Request, Response};
 use super::server::{Answer, Server};
 
-/// Time after which a test that waits for the server fails.
+/// A test fails if it waits for the server longer than this.
 const LONG: Duration = Duration::from_secs(120);
 
 /// A server that answers each request with this number of bytes.

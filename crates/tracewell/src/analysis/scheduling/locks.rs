@@ -51,7 +51,7 @@ pub(super) struct Requests {
     /// The task and the mutex of the previous event, if it was a request for a mutex.
     before: Option<(ContextId, Option<u64>)>,
     /// For each core, the latest request. It is removed at the next event that can make the
-    /// scheduler choose.
+    /// scheduler choose another task.
     last: PerCore<Option<Asked>>,
     waiting: PerContext<Option<Request>>,
     /// Tasks that wait for mutexes and are checked for inversion.
@@ -204,7 +204,7 @@ impl Requests {
         }
     }
 
-    /// Handles an unlock by the running task, or a request of an unknown task. The event is not a
+    /// Handles an unlock by the running task, or a request by an unknown task. The event is not a
     /// choice.
     #[inline]
     pub(super) fn unlock(

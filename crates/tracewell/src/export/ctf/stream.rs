@@ -1,4 +1,4 @@
-//! The data stream of one core: packets, and the index of a stream file.
+//! The packets in the data stream of one core, and the index of a stream file.
 //!
 //! All numbers in a stream are little-endian. All numbers in an index are big-endian.
 //!

@@ -107,7 +107,8 @@ impl Pass {
                     .positions
                     .at_or_after(self.current, k + 1)
                     .filter(|p| events[*p].in_thread());
-                // No next context is recorded, so the thread of the next event is running.
+                // The switch does not record which context comes next. So the thread that records
+                // the next event is the running one.
                 if resumed.is_some_and(|resumed| current.is_none_or(|current| resumed < current)) {
                     self.current = first;
                 }

@@ -188,7 +188,7 @@ pub(super) enum Op {
         order: ByteOrder,
         is_signed: bool,
     },
-    /// Reads a number of 1 to 64 bits at any bit.
+    /// Reads a number that is 1 to 64 bits long and can begin at any bit.
     Bits {
         field: u32,
         form: Form,

@@ -133,7 +133,8 @@ impl Parser<'_> {
             flags.push(self.flag(Radix::Fixed(HEXADECIMAL))?);
         }
         if flags.is_empty() {
-            return self.expected("a flag: a value and a string, or & mask field and a string");
+            return self
+                .expected("a flag: a value and a string, or '&', a mask, a field and a string");
         }
         Ok(Flags { value, flags })
     }

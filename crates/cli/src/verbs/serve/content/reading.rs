@@ -190,8 +190,8 @@ fn seems_large(advance: Advance, size: Option<u64>) -> bool {
     u128::from(events) * u128::from(size) / u128::from(bytes) > 2 * u128::from(MAX_EVENTS)
 }
 
-/// The sinks that collect all data of the page in one pass. They answer requests for the events so
-/// far.
+/// The sinks that collect all data of the page in one pass. They answer requests from the events
+/// that have been read so far.
 struct Sinks<'a> {
     page: ServedBuilder,
     census: Census,
