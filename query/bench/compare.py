@@ -2,7 +2,7 @@
 
     python3 query/bench/compare.py TRACE [--programs FOLDER] [--rounds N]
 
-TRACE is a ThreadX dump, for example of `make-trace 1600MB big.trx` (50 million events). The script measures:
+TRACE is a ThreadX dump, for example of `make-trace 1526MiB big.trx` (50 million events). The script measures:
 
 * groups by id, and by the names of context and event, over the Parquet file of all events: this engine and DuckDB
 * a count by id straight from the trace: this engine, and a plain decode (opening the trace in Python)
