@@ -13,8 +13,8 @@ class Table:
     """A table of a trace.
 
     Libraries read its rows through the Arrow PyCapsule interface, for example with
-    pyarrow.table(table) or polars.DataFrame(table). In SQL for DuckDB, use the name of the
-    variable.
+    pyarrow.table(table) or polars.DataFrame(table). In a DuckDB query, the name of the
+    Python variable is the name of the table.
     """
 
     @property

@@ -1095,7 +1095,7 @@ typedef struct tw_threadx_layout {
    */
   uint64_t base_address;
   /*
-   Size of a registry name in bytes; 0 for 32. TraceX rejects 64 and more.
+   Size of a registry name in bytes; 0 selects 32. TraceX rejects 64 and more.
    */
   uint16_t name_size;
   /*

@@ -111,8 +111,8 @@ unsafe impl Zeroed for ThreadState {
 
 static THREADS: ThreadMemory<ThreadState> = ThreadMemory::new(User::Posix);
 
-/// Shows that a thread is within [`with_depth`] or [`without_depth`]. Meanwhile, the streams that
-/// it finds attached remain mapped.
+/// Shows that a thread is within [`with_depth`] or [`without_depth`]. Meanwhile, every stream that
+/// the thread finds attached stays mapped.
 pub(crate) struct Using(());
 
 /// The attached streams.

@@ -21,8 +21,8 @@ const WAITING_BATCHES: usize = 2;
 /// A table of a trace.
 ///
 /// Libraries read its rows through the Arrow PyCapsule interface, for example with
-/// pyarrow.table(table) or polars.DataFrame(table). In SQL for DuckDB, use the name of the
-/// variable.
+/// pyarrow.table(table) or polars.DataFrame(table). In a DuckDB query, the name of the Python
+/// variable is the name of the table.
 #[pyclass(name = "Table", module = "tracewell", frozen)]
 pub(crate) struct PyTable {
     source: Source,

@@ -158,7 +158,7 @@ pub struct tw_threadx_layout {
     /// Address of the image in the target; 0 selects the real address. The header contains this
     /// address.
     pub base_address: u64,
-    /// Size of a registry name in bytes; 0 for 32. TraceX rejects 64 and more.
+    /// Size of a registry name in bytes; 0 selects 32. TraceX rejects 64 and more.
     pub name_size: u16,
     /// Word size in bits: 32, or 64, which TraceX cannot read. 0 selects 32, the size of `ULONG` on
     /// nearly every port. Addresses and numbers are truncated to this size.

@@ -308,7 +308,7 @@ const WHOLE: u32 = 1_000_000;
 const PERCENT: u32 = 10_000;
 
 impl Quantile {
-    /// The median, which half of the values do not exceed.
+    /// The median: half of the values do not exceed it.
     pub const P50: Self = Self(500_000);
     /// The value that 90 % of the values do not exceed.
     pub const P90: Self = Self(900_000);

@@ -119,9 +119,9 @@ impl Unit {
         UNITS.into_iter().find(|unit| longest >= unit.least).unwrap_or(SMALLEST)
     }
 
-    /// Returns the unit of several columns. In this unit, the shortest time that is not 0 has at
-    /// least two digits, unless the longest time would then have more than six digits before the
-    /// point.
+    /// Returns the unit that several columns share. In this unit, the shortest time that is not 0
+    /// has at least two digits, unless the longest time would then have more than six digits before
+    /// the point.
     fn of_group(shortest: u64, longest: u64) -> Self {
         let largest = Self::of(longest);
         let smaller = UNITS.into_iter().filter(|unit| unit.nanoseconds <= largest.nanoseconds);

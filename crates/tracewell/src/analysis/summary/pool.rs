@@ -48,7 +48,7 @@ pub(super) struct Pool {
     memory: Vec<(u64, Box<[u8]>)>,
     /// Number of bytes in `memory`.
     in_memory: usize,
-    /// The error that opening or writing the file returned. Records stay in memory from then on.
+    /// The error from opening or writing the file. Records stay in memory from then on.
     failure: Option<Arc<io::Error>>,
     /// True for a clone, which does not write to the file of the original.
     is_clone: bool,

@@ -159,7 +159,7 @@ fn put_recorded(out: &mut TextBuffer, text: &[u8]) {
     }
 }
 
-/// Appends a number, or in JSON `null` for infinities and NaN, which JSON does not have.
+/// Appends a number. JSON has no infinities and no NaN, so `null` is appended for them there.
 fn put_float(out: &mut TextBuffer, format: EventFormat, value: f64) {
     if value.is_finite() || format != EventFormat::JsonLines {
         out.text(value.to_string());

@@ -64,8 +64,8 @@ impl NearNumber {
 }
 
 impl PlainEvent {
-    /// Returns the plain event that a program for this number of slots reads, or `None` if the
-    /// event is not plain.
+    /// Returns the event that `program` reads, as a plain event with this number of slots, or
+    /// `None` if the event is not plain.
     pub(super) fn new(program: &Program, slots: u8) -> Option<Self> {
         let [Op::Slots { mask, bits, .. }] = *program.ops.as_slice() else { return None };
         let mut numbers = program.slots.clone();

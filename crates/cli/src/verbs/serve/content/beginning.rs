@@ -90,7 +90,7 @@ mod tests {
             std::thread::yield_now();
         }
         content.show_beginning(page);
-        // A request that still waits now gets no view.
+        // From here on, a request that is still waiting gets no view.
         content.answer(|_| None);
         let answer = early.join().unwrap();
         let is_shown = answer.is_ok_and(|(payload, _)| payload == shown);
