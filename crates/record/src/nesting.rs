@@ -18,7 +18,8 @@
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
 
-/// The depths at which a thread is recording, at most `DEPTHS` at a time.
+/// The nesting depths at which a thread is currently recording. At most `DEPTHS` of them can be in
+/// use at a time.
 ///
 /// All-zero memory is a valid value: no depth is in use.
 ///

@@ -42,7 +42,7 @@
 //! * Every event that is not stored is counted by cause: [`Drops`].
 //! * All slots of the normal area are used. In the kernel, the test for the end leaves the last
 //!   slot unused.
-//! * The emergency area holds the records that readers need to interpret all others
+//! * The emergency area holds the records without which readers cannot interpret the other records
 //!   ([`is_essential`](tracewell_wire::shark::ids::is_essential)). The tracer stores such a record
 //!   there if the normal area is full, and before a cyclic chunk overwrites the record. The kernel
 //!   has no code that is intended to fill this area.

@@ -82,8 +82,8 @@ impl Source {
         Self { name: name.into(), text: text.into(), lines: OnceLock::new() }
     }
 
-    /// Creates a source from bytes. Bytes that are not UTF-8 become U+FFFD, because old template
-    /// files use other encodings.
+    /// Creates a source from bytes. Old template files use other encodings. So bytes that are not
+    /// UTF-8 are accepted, and become U+FFFD.
     pub fn from_bytes(name: impl Into<String>, bytes: &[u8]) -> Self {
         Self::new(name, String::from_utf8_lossy(bytes))
     }

@@ -152,7 +152,7 @@ impl KeptTexts {
         made
     }
 
-    /// Keeps the text of a number that was not found.
+    /// Keeps the text of a number that the cache did not contain.
     pub(crate) fn keep(&mut self, number: u64, text: &TextBuffer) {
         if self.note_miss() || text.len() > MAX_KEPT {
             return;

@@ -127,7 +127,7 @@ impl Walk<'_> {
             _ => false,
         };
         let at_end = piece.ended.and_then(|at| cores.iter().find(|row| runs(row, at)));
-        // The context lost the core at the event that began this time, or earlier.
+        // The context lost the core at the event at which this span of time begins, or earlier.
         let before = Position { seq: piece.from.seq.saturating_sub(1), ..piece.from };
         at_end.or_else(|| cores.iter().find(|row| runs(row, before))).or(cores.first())
     }

@@ -417,7 +417,7 @@ mod tests {
     use super::*;
     use crate::format::threadx;
 
-    /// If a send does not change the level, a waiting receive took the message.
+    /// If a send does not change the level, a receive call that was waiting has taken the message.
     #[test]
     fn a_message_is_taken_only_if_a_receive_is_there() {
         let schema = threadx::schema();
