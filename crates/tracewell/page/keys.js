@@ -20,7 +20,7 @@ const HELP = [
     ["Backspace / Shift+Backspace", "back, forward"],
     ["/", "search; Enter and Shift+Enter: next, previous"],
     ["n / N", "next, previous found event"],
-    ["m", "begin to measure at the selection; again: end there"],
+    ["m", "begin to measure at the selection; press again to end the measurement at the selection"],
     ["y", "offsets of the files, if the page shows several"],
     ["b", "mark the range, the selection or the middle, with a text"],
     ["p / h", "pin the selected row at the top, or unpin it; hide it"],
