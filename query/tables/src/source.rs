@@ -83,7 +83,8 @@ impl Source {
 
     /// Opens a trace, and passes rows of `events` to `emit` while it reads the trace for the first
     /// time. This takes half the time of [`Source::open`] and [`Source::read`]. `request` names
-    /// columns of [`Table::early_position`]. `Break` ends the rows, but not the reading.
+    /// columns of [`Table::early_position`]; without columns, it stands for all of these. One thread
+    /// makes the rows, whatever `request.threads` is. `Break` ends the rows, but not the reading.
     ///
     /// ```
     /// use std::ops::ControlFlow::Continue;
@@ -113,7 +114,9 @@ impl Source {
         emit: &'a mut Emit<'a>,
     ) -> Result<Self, Error> {
         let table = Table::Events;
-        let wanted = request.columns.clone().unwrap_or_default();
+        let early = |column: &usize| table.early_position(table.columns()[*column].name).is_some();
+        let wanted = request.columns.clone();
+        let wanted = wanted.unwrap_or_else(|| (0..table.columns().len()).filter(early).collect());
         let mut columns = Vec::new();
         for column in wanted {
             let known = table.columns().get(column);

@@ -317,8 +317,7 @@ impl RateChange {
 pub struct Clock {
     /// Ticks per second, if known. If the rate changes, this is the first rate.
     pub rate: Option<Rate>,
-    /// The rates that [`Clock::change_rate`] set, in the order of time; empty if `rate` never
-    /// changes. Each rate begins at a whole number of nanoseconds. If no rate was known before a
+    /// All rates in the order of time, each with its beginning; empty if `rate` never changes. Each rate begins at a whole number of nanoseconds. If no rate was known before a
     /// change, `nanoseconds` of this change is rounded up. Otherwise it is rounded down.
     pub changes: Vec<RateChange>,
     /// The counter that produced the timestamps.
@@ -365,14 +364,18 @@ impl Clock {
 
     /// Sets the rate from `ticks` on. `ticks` must not be less than the ticks of an earlier change.
     pub fn change_rate(&mut self, ticks: u64, rate: Rate) {
-        let nanoseconds = match self.nanoseconds(ticks) {
-            Some(nanoseconds) => nanoseconds,
-            None => rate.nanoseconds_up(ticks),
+        let nanoseconds = match self.rate {
+            Some(known) if self.changes.is_empty() && known == rate => return,
+            Some(first) if self.changes.is_empty() && ticks > 0 => {
+                self.changes.push(RateChange { ticks: 0, nanoseconds: 0, rate: first });
+                first.nanoseconds(ticks)
+            }
+            _ if self.changes.is_empty() => {
+                self.rate = Some(rate);
+                rate.nanoseconds_up(ticks)
+            }
+            _ => self.nanoseconds(ticks).unwrap_or(0),
         };
-        let first = *self.rate.get_or_insert(rate);
-        if self.changes.is_empty() && ticks > 0 && first != rate {
-            self.changes.push(RateChange { ticks: 0, nanoseconds: 0, rate: first });
-        }
         self.changes.push(RateChange { ticks, nanoseconds, rate });
     }
 }
@@ -445,6 +448,14 @@ mod tests {
         clock.change_rate(1_000, Rate::new(2_000_000, 1).unwrap());
         assert_eq!([0, 5, 999, 1_000].map(|ticks| clock.nanoseconds(ticks)), before);
         assert_eq!(clock.nanoseconds(1_002), Some(1_001_000));
+        // At the first event, the new rate is the first one.
+        let mut clock = Clock::of_64_bits(Rate::new(1_000_000, 1));
+        clock.change_rate(0, Rate::new(3, 1).unwrap());
+        assert_eq!((clock.rate, clock.nanoseconds(6)), (Rate::new(3, 1), Some(2_000_000_000)));
+        // The same rate is no change.
+        let mut clock = Clock::of_64_bits(Rate::new(3_000_000, 1));
+        clock.change_rate(10, Rate::new(3_000_000, 1).unwrap());
+        assert_eq!((clock.nanoseconds(9), clock.changes.len()), (Some(3_000), 0));
     }
 
     #[test]

@@ -24,6 +24,9 @@ const LARGE: u64 = 32 << 20;
 /// Maximum total size in bytes of the files that are merged into one.
 const MAX_BYTES: u64 = 256 << 20;
 
+/// Files of this size and smaller files count equally when [`small_files`] compares sizes.
+const TINY: u64 = 1 << 20;
+
 /// The numbers of files that were merged, and of files with their rows.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Merged {
@@ -77,7 +80,9 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
 
-/// Returns the first small files that can be merged: at least two of the same table and folder.
+/// Returns the first small files that are worth merging: at least two of the same table and folder.
+/// A file is not worth it if it is larger than all others together. So each row is rewritten only a
+/// few times, even if every run adds a small file and merges.
 fn small_files(files: &[DataFile]) -> Option<Vec<DataFile>> {
     let mut folders: BTreeMap<&str, (u64, Vec<&DataFile>)> = BTreeMap::new();
     for file in files.iter().filter(|file| file.bytes < LARGE) {
@@ -88,8 +93,21 @@ fn small_files(files: &[DataFile]) -> Option<Vec<DataFile>> {
             found.push(file);
         }
     }
-    let (_, found) = folders.into_values().find(|(_, found)| found.len() > 1)?;
+    let mut sets = folders.into_values().map(|(_, found)| worthwhile(found));
+    let found = sets.find(|found| found.len() > 1)?;
     Some(found.into_iter().cloned().collect())
+}
+
+/// Removes the files that are larger than all others together.
+fn worthwhile(mut files: Vec<&DataFile>) -> Vec<&DataFile> {
+    let size = |file: &DataFile| file.bytes.max(TINY);
+    loop {
+        let sum: u64 = files.iter().map(|file| size(file)).sum();
+        match files.iter().position(|file| 2 * size(file) > sum) {
+            Some(large) => files.remove(large),
+            None => return files,
+        };
+    }
 }
 
 /// Returns the folder of a file: its table and the values of its labels.
@@ -148,9 +166,14 @@ mod tests {
             file("data/b/x=2/4.parquet", LARGE),
         ];
         assert_eq!(merged(&files), None);
-        let more = [&files[..], &[file("data/b/x=2/5.parquet", LARGE - 1)]].concat();
+        let with = |bytes: u64| [&files[..], &[file("data/b/x=2/5.parquet", bytes)]].concat();
         let expected = ["data/b/x=2/3.parquet", "data/b/x=2/5.parquet"].map(str::to_owned);
-        assert_eq!(merged(&more), Some(expected.to_vec()));
+        assert_eq!(merged(&with(TINY)), Some(expected.to_vec()));
+        assert_eq!(merged(&with(TINY + 1)), None);
+        let sizes = [8 * TINY, 3 * TINY, 5 * TINY, 20 * TINY];
+        let names = ["1", "2", "3", "4"].map(|name| format!("data/a/{name}.parquet"));
+        let files: Vec<_> = names.iter().zip(sizes).map(|(key, bytes)| file(key, bytes)).collect();
+        assert_eq!(merged(&files), Some(names[..3].to_vec()));
         let many = vec![file("data/a/1.parquet", LARGE - 1); 20];
         assert_eq!(merged(&many).unwrap().len() as u64, MAX_BYTES / (LARGE - 1));
     }

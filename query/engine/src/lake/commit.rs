@@ -80,14 +80,19 @@ impl Commit {
         other.replaced.iter().all(|file| files.contains(&file.key))
     }
 
-    /// Returns true if this commit, or sum of commits, contains all traces and files of another
-    /// commit. Each writer names its files in its own way, so the commits of two writers differ
-    /// even if they contain the same traces. A file that was replaced since then also counts.
+    /// Returns true if this sum of commits contains another commit. Each writer names its files in
+    /// its own way, so one of the commit's files is enough: it may have been replaced, and other
+    /// files of the commit may even have been deleted since then.
     pub(super) fn contains(&self, other: &Self) -> bool {
+        let replaced = || self.replaced.iter().map(|file| &file.key);
+        if !other.files.is_empty() {
+            let files: HashSet<_> =
+                self.files.iter().map(|file| &file.key).chain(replaced()).collect();
+            return other.files.iter().any(|file| files.contains(&file.key));
+        }
         let traces: HashSet<_> = self.traces.iter().map(|trace| &trace.hash).collect();
-        let replaced = self.replaced.iter().map(|file| &file.key);
-        let files: HashSet<_> = self.files.iter().map(|file| &file.key).chain(replaced).collect();
+        let deleted: HashSet<_> = other.deleted.iter().collect();
         other.traces.iter().all(|trace| traces.contains(&trace.hash))
-            && other.files.iter().all(|file| files.contains(&file.key))
+            && !replaced().any(|key| deleted.contains(key))
     }
 }

@@ -256,6 +256,11 @@ impl Lake {
                 self.place.delete(&key).await?;
             } else {
                 self.refresh().await?;
+                // A storage can create the object and fail nevertheless. Then the repeated request
+                // finds the object of the first one.
+                if self.content.contains(commit) {
+                    return Ok(Appended::Done);
+                }
             }
         }
     }

@@ -109,7 +109,7 @@ impl NativeDecoder {
     }
 
     fn whole_image(&mut self, image: &Image<'_>, out: &mut Emitter<'_>) -> Flow {
-        self.merge.finish(out)?;
+        self.merge.deliver(None, out)?;
         let (lanes, others) = image.lost();
         let end = out.window.offset + out.window.bytes.len() as u64;
         self.lost_at_end(lanes, others, end, out)
@@ -163,7 +163,7 @@ impl NativeDecoder {
 
     /// Delivers the remaining records, and reports events that are missing at the end of the log.
     fn rest(&mut self, out: &mut Emitter<'_>) -> Flow {
-        self.merge.finish(out)?;
+        self.merge.deliver(None, out)?;
         let end = self.log.place.at;
         // If the damage was already reported as a loss at its own position, do not report a second
         // loss.

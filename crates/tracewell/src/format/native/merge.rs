@@ -37,12 +37,14 @@ enum Next {
     #[default]
     Covered,
     Number(u64),
-    /// The number of a damaged record, and its position. The next run shows how many events are
-    /// lost, including the damaged one.
+    /// The number of a damaged record, and its position. The next run, which is known already, shows
+    /// how many events are lost, including the damaged one.
     Damaged {
         number: u64,
         at: u64,
     },
+    /// Any number, because the gap before the next run has been reported.
+    Any,
 }
 
 impl Next {
@@ -114,9 +116,17 @@ impl Merge {
                     let at = walk.map_or(0, |walk| walk.at);
                     let message = "expected a record that ends within its packet";
                     trace.diagnostics.add(Severity::Damage, at, message);
-                    if let Next::Number(number) = lane.next {
-                        lane.next = Next::Damaged { number, at };
-                    }
+                    lane.next = match lane.next {
+                        Next::Number(number) if !lane.runs.is_empty() => {
+                            Next::Damaged { number, at }
+                        }
+                        // Events of other lanes may follow before the next run is known, so report
+                        // the gap here.
+                        _ => {
+                            self.gaps.push((None, LossCause::Damaged, at));
+                            Next::Any
+                        }
+                    };
                     walk = None;
                 }
                 Step::End => {
@@ -127,17 +137,6 @@ impl Merge {
                 }
             }
         }
-    }
-
-    /// Delivers all records, and reports the damage at the ends of lanes.
-    pub(super) fn finish(&mut self, out: &mut Emitter<'_>) -> Flow {
-        self.deliver(None, out)?;
-        for lane in &self.lanes {
-            if let Next::Damaged { at, .. } = lane.next {
-                self.gaps.push((None, LossCause::Damaged, at));
-            }
-        }
-        self.report_gaps(out)
     }
 
     /// Delivers the records with timestamps below `limit`. If there is no limit, delivers all
@@ -233,6 +232,7 @@ fn gap_before(lane: &mut Lane, run: &RecordRun, gaps: &mut Vec<(Option<u64>, Los
         Next::Covered => (header.covered_from, None),
         Next::Number(number) => (number, None),
         Next::Damaged { number, at } => (number, Some(at)),
+        Next::Any => (header.first_event, None),
     };
     // Events are numbered per lane, so the difference of the numbers is the exact number of lost
     // events.

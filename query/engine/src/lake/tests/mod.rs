@@ -206,6 +206,31 @@ fn a_writer_can_stop_after_any_operation() {
 }
 
 #[test]
+fn a_repeated_request_does_not_lose_a_commit() {
+    for operations in 0..12 {
+        let store = Unsteady::default();
+        run(async {
+            let mut lake = open(&store).await;
+            store.stop_after(operations, Fault::Twice);
+            let mut added = Vec::new();
+            for trace in 0..6 {
+                added.push(commit(trace, 0));
+                assert_eq!(lake.append(added.last().unwrap()).await.unwrap(), Appended::Done);
+            }
+            let merged = merge(&lake.all_files().to_vec()[..3], 0);
+            assert_eq!(lake.append(&merged).await.unwrap(), Appended::Done);
+            let deleted: Vec<_> = lake.replaced().iter().map(|file| file.key.clone()).collect();
+            assert_eq!(deleted.len(), 3);
+            let commit = Commit { deleted, ..Commit::default() };
+            assert_eq!(lake.append(&commit).await.unwrap(), Appended::Done);
+            let again = open(&store).await;
+            assert_eq!((merged_hashes(&again).len(), again.replaced().len()), (6, 0));
+            assert_eq!((again.last(), lake.last()), (8, 8));
+        });
+    }
+}
+
+#[test]
 fn writers_and_readers_can_interleave_in_any_way() {
     const WRITERS: u32 = 3;
     const TRACES: u32 = 8;
@@ -282,6 +307,29 @@ fn a_commit_can_replace_files() {
         let again = open(&store).await;
         assert_eq!((merged_hashes(&again).len(), again.replaced().len()), (4, 0));
         assert_eq!(again.content(), lake.content());
+    });
+}
+
+/// A writer of two files looks for its commit so late that others have merged and deleted one of
+/// the files. It must not delete the other file, which is part of the lake.
+#[test]
+fn a_commit_is_known_by_any_of_its_files() {
+    run(async {
+        let store = Unsteady::default();
+        let mut lake = open(&store).await;
+        let mut late = commit(0, 0);
+        late.files.extend(commit(1, 0).files);
+        late.traces.extend(commit(1, 0).traces);
+        for commit in [&late, &commit(2, 0)] {
+            lake.append(commit).await.unwrap();
+        }
+        let files = lake.all_files().to_vec();
+        let merged = merge(&[files[0].clone(), files[2].clone()], 0);
+        assert_eq!(lake.append(&merged).await.unwrap(), Appended::Done);
+        let deleted = lake.replaced().iter().map(|file| file.key.clone()).collect();
+        lake.append(&Commit { deleted, ..Commit::default() }).await.unwrap();
+        assert!(lake.content().contains(&late) && lake.content().contains(&merged));
+        assert!(!lake.content().contains(&commit(2, 0)), "its only file was deleted");
     });
 }
 

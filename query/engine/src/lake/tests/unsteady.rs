@@ -22,6 +22,9 @@ pub(super) enum Fault {
     Before,
     /// After it changed an object, but before it reports the change.
     After,
+    /// It does not stop, but makes one change twice, as a client does that repeats a request. The
+    /// second attempt to create an object finds the object.
+    Twice,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -78,6 +81,7 @@ impl Unsteady {
         let fault = {
             let mut control = self.control.lock().unwrap();
             match &mut control.changes {
+                Some((0, Fault::Twice)) => control.changes.take().map(|(_, fault)| fault),
                 Some((0, fault)) => Some(*fault),
                 Some((changes, _)) => {
                     *changes -= 1;
@@ -87,9 +91,11 @@ impl Unsteady {
             }
         };
         let stopped = || Error::Generic { store: "unsteady", source: "stopped".into() };
+        let exists = || Error::AlreadyExists { path: String::new(), source: "exists".into() };
         match fault {
             Some(Fault::Before) => Err(stopped()),
             Some(Fault::After) => change.await.and(Err(stopped())),
+            Some(Fault::Twice) => change.await.and(Err(exists())),
             None => {
                 let result = change.await;
                 self.pause().await;
