@@ -359,6 +359,11 @@ mod tests {
             prop_assert_eq!(times(&shown, &range, end), times(&row, &range, end));
             let spans = |row: &Row<u8>| row.spans(range.clone(), end).collect::<Vec<_>>();
             prop_assert_eq!(spans(&shown), spans(&row));
+            // Outside the range, the row contains only the change before it and the one after it.
+            let changes = shown.changes();
+            let before = changes.iter().filter(|change| change.at.ticks < range.start).count();
+            let after = changes.iter().filter(|change| change.at.ticks > range.end).count();
+            prop_assert!(before <= 1 && after <= 1, "{before} {after}");
         }
 
         #[test]
