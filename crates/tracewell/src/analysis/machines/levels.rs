@@ -416,7 +416,7 @@ mod tests {
     use tracewell_wire::rkh::Dialect;
 
     use super::*;
-    use crate::format::{rkh, target, threadx};
+    use crate::format::{rkh, threadx};
 
     /// A send that leaves the level as it was went to a waiting receive.
     #[test]
@@ -446,7 +446,7 @@ mod tests {
     }
     #[test]
     fn the_creation_of_an_object_is_handled_with_its_capacity_and_owner() {
-        for schema in [threadx::schema(), target::schema(), rkh::schema(Dialect::V3_4)] {
+        for schema in [threadx::schema(), rkh::schema(Dialect::V3_4)] {
             let creations = schema.events().filter_map(|event| {
                 let means = event.means.filter(|means| means.meaning == Meaning::Create)?;
                 Effect::of(&schema, event, &means)
