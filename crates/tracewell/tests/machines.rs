@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use tracewell::analysis::machines::{
     Figures, Happening, Level, Machines, Named, Sequence, Transition,
 };
+use tracewell::analysis::tracks::TrackBuilder;
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Trace};
 use tracewell::report::Layout;
@@ -263,6 +264,22 @@ fn a_machine_is_listed_as_a_queue_only_if_its_queue_has_no_events() {
     let (_, figures) = stream(&s);
     let found: Vec<_> = figures.levels.iter().map(|l| (l.object.key, l.put, l.taken)).collect();
     assert_eq!(found, [(0x10, 2, 1)]);
+}
+
+#[test]
+fn a_state_is_unknown_from_the_last_event_before_a_gap() {
+    let mut s = Stream::new(Widths::default());
+    record(&mut s, 0x63, 10, &[&AO, &STATE]);
+    record(&mut s, 0x69, 20, &[&AO]);
+    s.number(7);
+    record(&mut s, 0x69, 30, &[&AO]);
+    let settings = Settings { format: Some("rkh".to_owned()), ..Settings::default() };
+    let mut builder = TrackBuilder::default();
+    let trace = Input::from_bytes("stream", s.bytes, settings).unwrap().read(&mut builder).unwrap();
+    let tracks = builder.finish(&trace);
+    let changes = tracks.machines[0].row.changes().iter();
+    let found: Vec<_> = changes.map(|change| (change.at.seq, change.state)).collect();
+    assert_eq!(found, [(0, Some(0)), (1, None)]);
 }
 
 #[test]

@@ -616,4 +616,34 @@ mod tests {
         let found: Vec<_> = waited.iter().map(|wait| wait.inverted_by_priority).collect();
         assert_eq!(found, [Some(11), Some(11)]);
     }
+    #[test]
+    fn nothing_is_requested_or_held_after_a_gap() {
+        let [task, other] = [0, 1].map(ContextId);
+        let mut running = Running::default();
+        running.choose(OnBehalf::of(task.into()));
+        let accounts = Accounts::default();
+        let ask = |key| Step { object: Some(key), ..Step::about(Meaning::Lock, task) };
+        let unlock = |key| Step { object: Some(key), ..Step::about(Meaning::Unlock, task) };
+        let blocks = Step { next: Some(other), ..Step::about(Meaning::Schedule, task) };
+        let after_gap = |before: &[Step], after: &[Step]| {
+            let mut requests = Requests::default();
+            for step in before {
+                requests.take(step, &running, &accounts, &mut ());
+            }
+            requests.gap();
+            for step in after {
+                requests.take(step, &running, &accounts, &mut ());
+            }
+            (requests.has_blocked(), requests.mutexes.at(task).hold.count, requests.of(task).0)
+        };
+        let (is_blocked, _, locks) = after_gap(&[ask(7), blocks], &[]);
+        assert_eq!((is_blocked, locks.blocks), (false, 1));
+        // The choice does not belong to the request, because events between them are missing.
+        let (is_blocked, _, locks) = after_gap(&[ask(7)], &[blocks]);
+        assert_eq!((is_blocked, locks.blocks), (false, 0));
+        // The same request again is a new one.
+        assert_eq!(after_gap(&[ask(7)], &[ask(7)]).2.requests, 2);
+        assert_eq!(after_gap(&[ask(7)], &[unlock(7)]).1, 0);
+        assert_eq!(after_gap(&[], &[ask(7), unlock(7)]).1, 1);
+    }
 }

@@ -346,6 +346,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_block_with_an_unknown_state_is_damaged() {
+        let changes: Vec<_> = (0..3 * BLOCK as u8).map(|index| (10, index % 2)).collect();
+        let (_, mut summary, end, pool) = rows(&changes);
+        assert!(summary.row(&(0..end), 0, None, &pool).is_ok());
+        summary.states.truncate(1);
+        let error = summary.row(&(0..end), 0, None, &pool).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
