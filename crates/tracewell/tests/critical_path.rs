@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use support::shark::{TASKS, any_records};
 use support::{dumps, settings, shared};
 use tracewell::analysis::critical_path::{
-    Activity, CriticalPath, Explained, NoPath, Part, Question, explain,
+    Activity, CriticalPath, Explained, Explainer, NoPath, Part, Question, explain,
 };
 use tracewell::analysis::scheduling::Wanted;
 use tracewell::analysis::tracks::{Occupant, Row, State, TrackBuilder, Tracks};
@@ -101,6 +101,40 @@ fn check(place: &str, trace: &Trace, tracks: &Tracks, path: &CriticalPath) {
         }
     }
     assert_eq!(at, path.until.ticks, "{place}");
+    for neighbours in path.parts.windows(2) {
+        let [first, second] = neighbours else { unreachable!() };
+        let is_same = (first.context, first.activity) == (second.context, second.activity);
+        assert!(!is_same || first.chain != second.chain, "{place}: {second:?}");
+    }
+}
+
+/// Asserts that the answer about each event ends at the event if a response or wait ends there.
+/// Otherwise, the answer is the longest that begins there, or else the shortest that contains it.
+fn check_questions(trace: &Trace, tracks: &Tracks) {
+    let all = explanations(trace, tracks);
+    for seq in (0..trace.events).step_by(3) {
+        let found = explain(trace, tracks, &Question::Event(seq), ALL).ok();
+        let place = format!("{seq}: {:?}", found.as_ref().map(|path| (path.from, path.until)));
+        if all.iter().any(|path| path.until.seq == seq) {
+            assert_eq!(found.map(|path| path.until.seq), Some(seq), "{place}");
+            continue;
+        }
+        let begin = all.iter().filter(|path| path.from.seq == seq);
+        if let Some(longest) = begin.map(CriticalPath::ticks).max() {
+            let found = found.unwrap();
+            assert!(found.from.seq == seq && found.ticks() >= longest, "{place}");
+            continue;
+        }
+        let contains = |path: &&CriticalPath| (path.from.seq..path.until.seq).contains(&seq);
+        let shortest = all.iter().filter(contains).map(CriticalPath::ticks).min();
+        if let Some(found) = &found
+            && found.from.seq != seq
+        {
+            assert!(contains(&found), "{place}");
+            assert!(shortest.is_none_or(|shortest| found.ticks() <= shortest), "{place}");
+        }
+        assert!(found.is_some() || shortest.is_none(), "{place}");
+    }
 }
 
 /// Checks all explanations of a trace. Returns their number.
@@ -201,6 +235,23 @@ fn the_inversion_of_the_example_is_explained() {
     // A wait that ends after the range cannot be the longest wait of the range.
     let before = explain(&trace, &tracks, &question, 0..path.until.ticks).unwrap();
     assert!(before.until < path.until && before.ticks() < path.ticks());
+}
+
+#[test]
+fn the_longest_wait_of_a_range_ends_within_the_range() {
+    let question: Question = "worst:control".parse().unwrap();
+    let ask = |from: u64, until: Option<u64>| {
+        let mut explainer = Explainer::default();
+        let trace = example("scheduling.trx").read(&mut explainer).unwrap();
+        explainer.begin(from);
+        explainer.end(until);
+        explainer.explain(&trace, &question).unwrap()
+    };
+    let whole = ask(0, None);
+    let end = whole.until.ticks;
+    assert_eq!(ask(end, Some(end + 1)), whole);
+    assert!(ask(0, Some(end)).until < whole.until);
+    assert!(ask(end + 1, None).until > whole.until);
 }
 
 /// A second thread wakes a waiting thread, but an interrupt delays the second thread.
@@ -365,5 +416,6 @@ proptest! {
         settings.format = Some("shark".to_owned());
         let (trace, tracks) = tracks(Input::from_bytes("random", bytes, settings).unwrap());
         check_all("random", &trace, &tracks);
+        check_questions(&trace, &tracks);
     }
 }

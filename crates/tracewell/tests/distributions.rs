@@ -14,7 +14,7 @@ use tracewell::analysis::tracks::{TrackBuilder, Tracks};
 use tracewell::analysis::{Distribution, Measure, Measured, Position, Range};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
-use tracewell::select::{CountsInRange, Covered, Ranged, Selection};
+use tracewell::select::{Bound, CountsInRange, Covered, Ranged, Selection};
 use tracewell_wire::shark::{Record, ids};
 
 fn wanted() -> Wanted {
@@ -309,6 +309,120 @@ fn divided_at(event: u64) -> [Figures; 2] {
     [first, second].map(|part| of_range(example(), part))
 }
 
+/// Returns the counts and the sums of figures. Those of consecutive ranges add up.
+fn sums(parts: &[Figures]) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    let mut add = |what: String, number: u64| {
+        if number > 0 {
+            *all.entry(what).or_default() += number;
+        }
+    };
+    for part in parts {
+        let sanity = part.sanity;
+        let totals = [
+            ("events", part.events),
+            ("span", part.span.end - part.span.start),
+            ("charged", part.charged_ticks.unwrap_or(0)),
+            ("jobs", part.jobs.len() as u64),
+            ("waits", part.waits.len() as u64),
+            ("brackets", part.interrupts.brackets),
+            ("ticks of interrupts", part.interrupts.ticks),
+            ("unmatched brackets", sanity.unmatched_brackets),
+            ("loads", sanity.disagreeing_loads),
+            ("unknown", sanity.unknown_events),
+            ("backwards", sanity.backward_steps),
+            ("gap", part.gap_ticks),
+        ];
+        totals.into_iter().for_each(|(what, number)| add(what.to_owned(), number));
+        for core in &part.cores {
+            let times = [core.tasks, core.interrupts, core.idle, core.unknown];
+            (0..).zip(times).for_each(|(kind, ticks)| add(format!("{} {kind}", core.core), ticks));
+        }
+        for source in &part.interrupts.sources {
+            let place = format!("interrupt {:?}", source.number);
+            add(format!("{place}: count"), source.count);
+            add(format!("{place}: ticks"), source.ticks);
+            add(format!("{place}: gaps"), source.arrival_gap.sum());
+        }
+        for server in &part.servers {
+            let place = format!("server {}", server.key);
+            let counts = [
+                server.active,
+                server.exhausted,
+                server.replenished,
+                server.supplied,
+                server.without_budget.sum(),
+            ];
+            (0..).zip(counts).for_each(|(kind, count)| add(format!("{place} {kind}"), count));
+        }
+        for (pair, (_, _, passages)) in part.passages.iter().enumerate() {
+            for passage in passages {
+                let place = format!("{pair} {:?}", passage.context);
+                add(format!("{place}: count"), passage.raw.count);
+                add(format!("{place}: raw"), passage.raw.sum());
+                add(format!("{place}: net"), passage.net.map_or(0, |net| net.sum()));
+            }
+        }
+        for task in &part.tasks {
+            let place = format!("{:?}", task.context);
+            let execution = task.execution.unwrap_or_default();
+            let jobs = task.jobs.unwrap_or_default();
+            let preemptions = task.preemptions.unwrap_or_default();
+            let counts = [
+                task.seen.events,
+                execution.ticks,
+                execution.for_other_ticks,
+                execution.dispatches,
+                jobs.activations,
+                jobs.completions,
+                jobs.orphan_completions,
+                jobs.response.sum(),
+                jobs.start_latency.sum(),
+                jobs.release_gap.sum(),
+                jobs.completion_gap.sum(),
+                preemptions.count,
+                preemptions.throttled,
+            ];
+            (0..).zip(counts).for_each(|(kind, count)| add(format!("{place} {kind}"), count));
+            let waits = task.waits.iter().map(|(kind, locks)| (format!("{kind:?}"), locks));
+            for (kind, locks) in waits.chain([("mutex".to_owned(), &task.locks)]) {
+                let spent = locks.spent;
+                let parts = [spent.own, spent.blocking, spent.interference, spent.interrupts];
+                let ticks = [locks.wait.sum(), locks.hold.sum(), locks.inverted.sum()];
+                let counts = [locks.requests, locks.blocks, locks.inversions, locks.wait.count];
+                let all = parts.into_iter().chain(ticks).chain(counts);
+                (0..).zip(all).for_each(|(n, count)| add(format!("{place} {kind} {n}"), count));
+            }
+        }
+    }
+    all
+}
+
+/// Returns the figures up to a tick, and those after it.
+fn divided_after(input: impl Fn() -> Input, tick: u64) -> [Figures; 2] {
+    let first = Selection { to: Some(Bound::Ticks(tick)), ..Selection::default() };
+    let second = Selection { from: Some(Bound::Ticks(tick + 1)), ..Selection::default() };
+    [first, second].map(|part| of_range(input(), part))
+}
+
+#[test]
+fn the_sums_of_ranges_add_up_to_those_of_the_whole_trace() {
+    let shark = |name: &str| {
+        let bytes = std::fs::read(fixture("shark").join(name)).unwrap();
+        Input::from_bytes(name, bytes, Settings::default()).unwrap()
+    };
+    let inputs: [&dyn Fn() -> Input; 3] =
+        [&example, &|| shark("b_cyclic.dat"), &|| shark("cbs_server.dat")];
+    for input in inputs {
+        let whole = of_range(input(), Selection::default());
+        let (span, whole) = (whole.span.end, sums(&[whole]));
+        for part in 1..8 {
+            let tick = span * part / 8;
+            assert_eq!(sums(&divided_after(input, tick)), whole, "{tick}");
+        }
+    }
+}
+
 /// A range ends one tick after its last event.
 #[test]
 fn nested_interrupts_are_charged_up_to_the_end_of_a_range() {
@@ -386,5 +500,13 @@ proptest! {
             prop_assert_eq!(values(&times), expected, "{}", known.key_text);
         }
         prop_assert!(latencies.is_empty());
+    }
+
+    #[test]
+    fn the_sums_of_ranges_of_random_traces_add_up(list in any_records(), part in 0.0..1.0) {
+        let input = || records(&list);
+        let whole = of_range(input(), Selection::default());
+        let tick = (whole.span.end as f64 * part) as u64;
+        prop_assert_eq!(sums(&divided_after(input, tick)), sums(&[whole]), "{}", tick);
     }
 }

@@ -3,12 +3,16 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use tracewell::analysis::machines::{Figures, Machines, Transition};
+use tracewell::analysis::machines::{
+    Figures, Happening, Level, Machines, Named, Sequence, Transition,
+};
+use tracewell::analysis::tracks::TrackBuilder;
 use tracewell::input::{Input, Settings};
-use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
+use tracewell::model::{Batch, Flow, Loss, Sink, SinkError, Trace};
 use tracewell::report::Layout;
 use tracewell::report::analyses::Section;
 use tracewell::report::machines::{self, MachineFigures};
+use tracewell::select::{Bound, CountsInRange, Covered, Ranged, Selection};
 use tracewell_wire::rkh::Settings as Widths;
 
 #[path = "support/rkh.rs"]
@@ -246,6 +250,202 @@ fn nothing_continues_over_a_gap() {
     assert_eq!(posted, [(Some(0), None), (None, Some(20))]);
     let state = figures.machines[0].states[0];
     assert_eq!((state.entered, state.left, state.stays.count), (1, 1, 0));
+}
+
+#[test]
+fn a_machine_is_listed_as_a_queue_only_if_its_queue_has_no_events() {
+    let (_, figures) = capture("shared-c");
+    let machines: Vec<_> = figures.machines.iter().map(|machine| machine.name).collect();
+    assert!(figures.levels.iter().any(|level| level.owner.is_some_and(|o| machines.contains(&o))));
+    assert!(figures.levels.iter().all(|level| !machines.contains(&level.object)));
+    let mut s = Stream::new(Widths::default());
+    for (stamp, id) in (10..).zip([0x43, 0x43, 0x42]) {
+        record(&mut s, id, stamp, &[&AO, &[1, 0, 0, 1]]);
+    }
+    let (_, figures) = stream(&s);
+    let found: Vec<_> = figures.levels.iter().map(|l| (l.object.key, l.put, l.taken)).collect();
+    assert_eq!(found, [(0x10, 2, 1)]);
+}
+
+#[test]
+fn a_state_is_unknown_from_the_last_event_before_a_gap() {
+    let mut s = Stream::new(Widths::default());
+    record(&mut s, 0x63, 10, &[&AO, &STATE]);
+    record(&mut s, 0x69, 20, &[&AO]);
+    s.number(7);
+    record(&mut s, 0x69, 30, &[&AO]);
+    let settings = Settings { format: Some("rkh".to_owned()), ..Settings::default() };
+    let mut builder = TrackBuilder::default();
+    let trace = Input::from_bytes("stream", s.bytes, settings).unwrap().read(&mut builder).unwrap();
+    let tracks = builder.finish(&trace);
+    let changes = tracks.machines[0].row.changes().iter();
+    let found: Vec<_> = changes.map(|change| (change.at.seq, change.state)).collect();
+    assert_eq!(found, [(0, Some(0)), (1, None)]);
+}
+
+#[test]
+fn a_sequence_shows_a_loss_before_the_next_event() {
+    let mut s = Stream::new(Widths::default());
+    record(&mut s, 0x43, 10, &[&AO, &[1, 0, 0, 1]]);
+    record(&mut s, 0x43, 20, &[&AO, &[1, 0, 0, 1]]);
+    s.number(7);
+    record(&mut s, 0x43, 30, &[&AO, &[1, 0, 0, 1]]);
+    let settings = Settings { format: Some("rkh".to_owned()), ..Settings::default() };
+    let mut sequence = Sequence::new(10, Selection::default());
+    Input::from_bytes("stream", s.bytes, settings).unwrap().read(&mut sequence).unwrap();
+    let (happened, _) = sequence.finish();
+    let found: Vec<_> = happened.iter().map(|step| (step.seq, step.ticks)).collect();
+    assert_eq!(found, [(0, 0), (1, 10), (2, 10), (2, 20)]);
+    assert_eq!(happened[2].what, Happening::Lost(Some(5)));
+}
+
+#[test]
+fn a_transition_that_a_gap_interrupts_is_not_counted() {
+    let transitions = |is_cut: bool| {
+        let mut s = Stream::new(Widths::default());
+        record(&mut s, 0x62, 10, &[&AO, &STATE, &OTHER]);
+        if is_cut {
+            s.number(7);
+        }
+        record(&mut s, 0x63, 20, &[&AO, &OTHER]);
+        let (_, figures) = stream(&s);
+        figures.machines[0].transitions.len()
+    };
+    assert_eq!((transitions(false), transitions(true)), (1, 0));
+}
+
+#[test]
+fn the_tasks_of_a_kernel_are_no_machines() {
+    let path = fixture("shark").join("b_cyclic.dat");
+    let (_, figures) = analysed(Input::open(&path, Settings::default()).unwrap());
+    assert!(figures.is_empty(), "{figures:?}");
+}
+
+/// A sink that computes the figures of a range.
+#[derive(Default)]
+struct OfRange {
+    machines: Machines,
+    figures: Option<Figures>,
+}
+
+impl Sink for OfRange {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.machines.events(trace, batch)
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.machines.loss(trace, loss)
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        self.figures = Some(std::mem::take(&mut self.machines).figures(trace));
+        Ok(())
+    }
+}
+
+impl CountsInRange for OfRange {
+    fn begin(&mut self, _: &Trace, from: u64) {
+        self.machines.begin(from);
+    }
+
+    fn end(&mut self, covered: Covered) {
+        self.machines.end(covered.until);
+    }
+}
+
+/// Returns the counts and the sums of figures. Those of consecutive ranges add up.
+fn sums(parts: &[Figures]) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    let mut add = |place: String, numbers: &[u64]| {
+        for (kind, number) in numbers.iter().enumerate().filter(|(_, number)| **number > 0) {
+            *all.entry(format!("{place} {kind}")).or_default() += number;
+        }
+    };
+    let key = |name: Option<Named>| name.map(|name| name.key);
+    for part in parts {
+        add("messages".to_owned(), &[part.messages.len() as u64 + part.more_messages]);
+        for machine in &part.machines {
+            let place = format!("machine {}", machine.name.key);
+            add(place.clone(), &[machine.steps, machine.step.count, machine.step.sum()]);
+            for state in &machine.states {
+                let stays = [state.stays.count, state.stays.sum(), state.total];
+                let numbers = [&[state.entered, state.left][..], &stays].concat();
+                add(format!("{place} state {}", state.state.key), &numbers);
+            }
+            for transition in &machine.transitions {
+                let Transition { from, signal, way, to, count } = transition;
+                let way: Vec<_> = way.iter().map(|vertex| vertex.key).collect();
+                let route = (from.key, key(*signal), way, key(*to));
+                add(format!("{place} transition {route:?}"), &[*count]);
+            }
+            for outcome in &machine.outcomes {
+                add(format!("{place} outcome {}", outcome.id), &[outcome.count]);
+            }
+            for row in &machine.unhandled {
+                let why = (key(row.signal), key(row.state), row.id);
+                add(format!("{place} unhandled {why:?}"), &[row.count]);
+            }
+        }
+        for flow in &part.flows {
+            let route = (key(flow.sender), flow.receiver.key, flow.signal.key);
+            let ranges = [flow.waiting, flow.step, flow.response].map(|range| range.sum());
+            let numbers = [&[flow.posted, flow.taken, flow.step.count][..], &ranges].concat();
+            add(format!("flow {route:?}"), &numbers);
+        }
+        for level in &part.levels {
+            let numbers = [level.put, level.taken, level.refused];
+            add(format!("level {:?}", (level.object.kind, level.object.key)), &numbers);
+        }
+        for timer in &part.timers {
+            let times = [timer.first.sum(), timer.between.sum()];
+            let numbers = [&[timer.starts, timer.stops, timer.expiries][..], &times].concat();
+            add(format!("timer {}", timer.timer.key), &numbers);
+        }
+    }
+    all
+}
+
+/// Returns the figures of a capture in a range.
+fn of_range(name: &str, selection: Selection) -> Figures {
+    let mut sink = Ranged::new(OfRange::default(), selection);
+    let path = fixture(&format!("rkh/{name}.bin"));
+    Input::open(&path, Settings::default()).unwrap().read(&mut sink).unwrap();
+    sink.into_inner().figures.unwrap()
+}
+
+#[test]
+fn the_sums_of_ranges_add_up_to_those_of_the_whole_capture() {
+    // A gap ends a stay in a state without a duration, but an earlier range contains a part of it.
+    for name in ["ahsm-a", "ahsm-b", "shared-c", "guard-false"] {
+        let path = fixture(&format!("rkh/{name}.bin"));
+        let (trace, whole) = analysed(Input::open(&path, Settings::default()).unwrap());
+        let expected = sums(std::slice::from_ref(&whole));
+        assert!(expected.len() > 20, "{name}: {expected:?}");
+        for part in 1..12 {
+            let tick = trace.span * part / 12;
+            let first = Selection { to: Some(Bound::Ticks(tick)), ..Selection::default() };
+            let second = Selection { from: Some(Bound::Ticks(tick + 1)), ..Selection::default() };
+            let parts = [first, second].map(|part| of_range(name, part));
+            assert_eq!(sums(&parts), expected, "{name} at {tick}");
+            let [first, last] = parts;
+            // The state at the end does not depend on the beginning of the range.
+            let states = |figures: &Figures| -> Vec<_> {
+                figures.machines.iter().map(|machine| machine.state).collect()
+            };
+            assert_eq!(states(&last), states(&whole), "{name} at {tick}");
+            let running = |figures: &Figures| -> Vec<_> {
+                figures.timers.iter().map(|timer| (timer.running, timer.period)).collect()
+            };
+            assert_eq!(running(&last), running(&whole), "{name} at {tick}");
+            for level in &whole.levels {
+                let same = |other: &&Level| other.object == level.object;
+                let [first, last] = [&first, &last].map(|part| part.levels.iter().find(same));
+                let most = first.and_then(|part| part.most).max(last.and_then(|part| part.most));
+                assert!(most <= level.most, "{name} at {tick}");
+                assert!(last.is_none_or(|last| last.last == level.last), "{name} at {tick}");
+            }
+        }
+    }
 }
 
 /// RKH 3.4 evaluates guards before it records the beginning of a step.

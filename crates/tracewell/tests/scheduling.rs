@@ -318,6 +318,53 @@ fn a_servers_budget_falls_while_it_serves() {
     assert!(found.used.contains(&exhausted));
 }
 
+#[test]
+fn a_repeated_report_of_an_exhausted_budget_changes_only_its_count() {
+    let exhausted = |tsc| record(tsc, ids::SERVER_EXHAUST, 0, 1);
+    let rest = [
+        record(10, ids::TASK_ACTIVATE, HIGH, 0),
+        record(10, ids::SERVER_ACTIVE, 0, 1),
+        choose(11, HIGH),
+        exhausted(20),
+        exhausted(26),
+        choose(30, LOW),
+        // The server waits for its replenishment.
+        record(35, ids::SERVER_ACTIVE, 0, 1),
+        record(50, ids::SERVER_REPLENISH, 0, 1),
+        choose(51, HIGH),
+        exhausted(55),
+        record(60, ids::TRACE_STOP, 0, 0),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let (_, figures) = follow(&records, &all());
+    let [found] = figures.servers.as_slice() else { panic!("{:?}", figures.servers) };
+    assert_eq!((found.active, found.exhausted, found.replenished), (2, 3, 1));
+    assert_eq!((found.without.as_slice(), found.without_budget.count), ([(20, 50)].as_slice(), 1));
+    assert_eq!((found.most_used, found.supplied), (Some(20 - 11), (30 - 11) + (60 - 51)));
+}
+
+/// If a task runs on behalf of another task, both use up the budgets of their servers.
+#[test]
+fn a_server_is_charged_once_while_its_task_runs_or_is_blocked() {
+    let rest = [
+        record(10, ids::TASK_ACTIVATE, LOW, 0),
+        record(10, ids::SERVER_ACTIVE, LOW, 1),
+        record(11, ids::SERVER_ACTIVE, HIGH, 2),
+        choose(12, LOW),
+        behalf(15, LOW, HIGH),
+        choose(20, HIGH),
+        behalf(31, MIDDLE, HIGH),
+        record(40, ids::INTERRUPT_START, 5, 0),
+        record(50, ids::INTERRUPT_END, 5, 0),
+        choose(52, MAIN),
+        record(60, ids::TRACE_STOP, 0, 0),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let [low, high] = [3 + 5, 5 + 11 + 9 + 2];
+    let expected = [(1, Some(LOW), low, None), (2, Some(HIGH), high, None)];
+    assert_eq!(served(&records), expected);
+}
+
 /// Returns for each server its key, its task, the ticks supplied and the budget.
 fn served(records: &[Record]) -> Vec<(u64, Option<u16>, u64, Option<u64>)> {
     let (trace, figures) = follow(records, &all());

@@ -8,12 +8,14 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 use support::{dumps, fixture, settings, shared};
+use tracewell::analysis::machines::{Happening, Sequence};
 use tracewell::analysis::scheduling::{Figures, Wanted};
 use tracewell::analysis::tracks::{
     ArrowKind, Finding, FindingKind, Occupant, State, TrackBuilder, Tracks,
 };
 use tracewell::input::{Input, Settings};
 use tracewell::model::{ContextId, Processor, Trace};
+use tracewell::select::Selection;
 use tracewell_wire::shark::{Record, ids};
 
 fn tracks(mut input: Input) -> (Trace, Tracks) {
@@ -203,6 +205,32 @@ fn the_inversion_of_the_example_is_a_finding_with_its_cause() {
     assert_eq!(levels.collect::<Vec<_>>(), ["samples"]);
     let messages = tracks.arrows.iter().filter(|arrow| arrow.kind == ArrowKind::Message);
     assert!(messages.count() > 0);
+}
+
+/// The diagram follows the same items of queues and semaphores, event by event.
+#[test]
+fn messages_between_threads_are_those_of_the_sequence_diagram() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let dumps = dumps().into_iter().map(|(dump, _)| dump);
+    let mut compared = 0;
+    for dump in dumps.chain([path.join("scheduling.trx")]) {
+        let open = || Input::open(&dump, Settings::default()).unwrap();
+        let mut sequence = Sequence::new(usize::MAX, Selection::default());
+        open().read(&mut sequence).unwrap();
+        let (happened, _) = sequence.finish();
+        let sent = happened.iter().filter_map(|step| match step.what {
+            Happening::Sent { taken: Some(taken), .. } => Some((step.seq, step.ticks, taken)),
+            _ => None,
+        });
+        let (_, tracks) = tracks(open());
+        let messages = tracks.arrows.iter().filter(|arrow| arrow.kind == ArrowKind::Message);
+        let messages = messages.map(|arrow| (arrow.from.seq, arrow.from.ticks, arrow.to.ticks));
+        let mut messages: Vec<_> = messages.collect();
+        messages.sort_unstable();
+        assert_eq!(messages, sent.collect::<Vec<_>>(), "{}", dump.display());
+        compared += messages.len();
+    }
+    assert!(compared > 50, "{compared}");
 }
 
 /// Formats without scheduling have marks and no states.

@@ -234,6 +234,25 @@ mod tests {
         assert!(found.distance < 0.01 && found.delta.abs() < 0.01, "{found:?}");
     }
 
+    /// For such values, all terms of the series but the first are below 1e-15.
+    #[test]
+    fn the_probability_is_that_of_the_corrected_statistic() {
+        for (olds, news, effective) in [(8, 8, 2.0_f64), (10, 40, 8.0_f64.sqrt())] {
+            let found = difference(&Sample::of(0..olds), &Sample::of(100..100 + news)).unwrap();
+            let statistic = effective + 0.12 + 0.11 / effective;
+            let probability = 2.0 * (-2.0 * statistic.powi(2)).exp();
+            assert!((found.probability - probability).abs() < 1e-12, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_counts_as_the_middle_of_its_bucket() {
+        let buckets = [(0, 10, 3), (20, 21, 1)];
+        let sample = Sample::new(buckets.map(|(from, to, count)| Bucket { from, to, count }));
+        assert_eq!((sample.mean(), sample.max()), ((3.0 * 5.0 + 20.5) / 4.0, 21));
+        assert_eq!(Sample::default().mean(), 0.0);
+    }
+
     proptest! {
         #[test]
         fn effect_sizes_agree_with_their_definitions(

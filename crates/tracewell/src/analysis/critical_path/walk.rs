@@ -274,3 +274,40 @@ fn pieces<S: Copy + PartialEq>(tracks: &Tracks, row: Option<&Row<S>>, time: Time
     }
     pieces
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::tracks::{Change, TrackBuilder};
+    use crate::model::schema::Schema;
+    use crate::model::{Clock, PayloadLayout, Trace};
+
+    #[test]
+    fn time_in_which_a_row_has_no_state_is_a_piece_of_its_own() {
+        let payload = PayloadLayout::Fields(&[]);
+        let mut trace = Trace::new("test", Schema::empty(), payload, Clock::of_64_bits(None));
+        trace.span = 100;
+        let tracks = TrackBuilder::default().finish(&trace);
+        let at = |ticks| Position { ticks, seq: ticks };
+        let changes = [(20, 'a'), (30, 'b')].map(|(ticks, state)| Change { at: at(ticks), state });
+        let row = Row::of_states(changes.into_iter());
+        let found = |row: Option<&Row<char>>, from, until| -> Vec<_> {
+            let pieces = pieces(&tracks, row, Time { from: at(from), until });
+            let shown = |piece: Piece<char>| {
+                let ended = piece.ended.map(|ended| ended.ticks);
+                (piece.from.ticks, piece.until, piece.state, ended)
+            };
+            pieces.into_iter().map(shown).collect()
+        };
+        assert_eq!(found(None, 5, 15), [(5, 15, None, None)]);
+        let row = Some(&row);
+        assert_eq!(found(row, 5, 15), [(5, 15, None, None)]);
+        assert_eq!(found(row, 10, 25), [(10, 20, None, None), (20, 25, Some('a'), None)]);
+        let both = [(25, 30, Some('a'), Some(30)), (30, 40, Some('b'), None)];
+        assert_eq!(found(row, 25, 40), both);
+        assert_eq!(found(row, 25, 30), both[..1]);
+        // The row ends with the trace.
+        assert_eq!(found(row, 90, 120), [(90, 100, Some('b'), None), (100, 120, None, None)]);
+        assert!(found(row, 25, 25).is_empty());
+    }
+}

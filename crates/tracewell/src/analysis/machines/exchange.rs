@@ -226,3 +226,119 @@ impl Passing {
         self.left.drain(..unseen);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tracewell_wire::rkh::Dialect;
+
+    use super::*;
+    use crate::format::{rkh, threadx};
+
+    const OBJECT: u64 = 0x500;
+
+    fn named(key: u64) -> Named {
+        Named { argument: key, key, kind: None, ticks: 0, renamed: 0 }
+    }
+
+    fn by(context: u32, used: Option<u64>) -> Exchanged {
+        Exchanged { object: named(OBJECT), used, context: ContextId(context) }
+    }
+
+    impl Exchange {
+        /// The thread with this number takes an item.
+        fn takes(&mut self, thread: u32, used: Option<u64>) -> Option<usize> {
+            self.take(&by(thread, used), named(thread.into()))
+        }
+
+        /// Puts an item, and returns the number of the thread that waited for it.
+        fn puts(&mut self, place: usize, used: Option<u64>) -> Option<u64> {
+            self.put(&by(9, used), Some(place), false).map(|taker| taker.key)
+        }
+    }
+
+    #[test]
+    fn the_oldest_item_is_taken_unless_one_was_put_in_front() {
+        let mut exchange = Exchange::default();
+        assert_eq!((exchange.puts(0, None), exchange.puts(1, None)), (None, None));
+        assert!(exchange.put(&by(9, None), Some(2), true).is_none());
+        let taken = [(); 3].map(|()| exchange.takes(1, None));
+        assert_eq!(taken, [Some(2), Some(0), Some(1)]);
+        assert!(!exchange.has_waiting());
+        assert_eq!((exchange.takes(1, None), exchange.has_waiting()), (None, true));
+    }
+
+    #[test]
+    fn the_recorded_count_shows_which_items_were_taken_unseen() {
+        let mut exchange = Exchange::default();
+        (0..3).for_each(|place| assert_eq!(exchange.puts(place, Some(place as u64)), None));
+        // Only the newest of the three items is still there.
+        assert_eq!(exchange.takes(1, Some(1)), Some(2));
+        assert_eq!((exchange.puts(3, Some(0)), exchange.puts(4, Some(0))), (None, None));
+        assert_eq!(exchange.takes(1, Some(1)), Some(4));
+        // The events that put these two items are missing, so the thread does not wait.
+        assert_eq!((exchange.takes(1, Some(2)), exchange.has_waiting()), (None, false));
+        // The thread waits, although an item seems to be there.
+        assert_eq!(exchange.puts(5, Some(0)), None);
+        assert_eq!((exchange.takes(1, Some(0)), exchange.has_waiting()), (None, true));
+        assert_eq!(exchange.puts(6, Some(0)), Some(1));
+    }
+
+    #[test]
+    fn an_item_goes_to_the_thread_that_has_waited_longest_and_still_waits() {
+        let mut exchange = Exchange::default();
+        for thread in [1, 2, 3, 4] {
+            assert_eq!(exchange.takes(thread, None), None);
+        }
+        exchange.recorded(ContextId(1), Some(Meaning::Blocks));
+        exchange.recorded(ContextId(2), Some(Meaning::Mark));
+        exchange.recorded(ContextId(3), None);
+        exchange.recorded(ContextId(7), None);
+        assert_eq!(exchange.puts(0, None), Some(1));
+        assert!(exchange.has_waiting(), "a thread still waits");
+        assert_eq!(exchange.puts(1, None), Some(4));
+        assert!(!exchange.has_waiting());
+        assert_eq!((exchange.puts(2, None), exchange.takes(5, None)), (None, Some(2)));
+    }
+
+    #[test]
+    fn nothing_is_pending_after_a_gap() {
+        let mut exchange = Exchange::default();
+        assert_eq!((exchange.puts(0, None), exchange.takes(1, None)), (None, Some(0)));
+        assert_eq!((exchange.takes(1, None), exchange.has_waiting()), (None, true));
+        exchange.clear();
+        assert!(!exchange.has_waiting());
+        assert_eq!(exchange.puts(1, None), None);
+        exchange.clear();
+        assert_eq!(exchange.takes(1, None), None);
+    }
+
+    #[test]
+    fn only_the_newest_items_are_pending_if_there_are_many() {
+        let mut exchange = Exchange::default();
+        (0..MAX_LEFT + 3).for_each(|place| assert_eq!(exchange.puts(place, None), None));
+        assert_eq!(exchange.takes(1, None), Some(3));
+    }
+
+    #[test]
+    fn event_flags_exchange_no_items() {
+        let schema = threadx::schema();
+        let act = |name: &str| {
+            let event = schema.events().find(|event| event.label == name);
+            Act::of(event.unwrap_or_else(|| panic!("{name}")))
+        };
+        assert_eq!(act("tx_semaphore_put"), Some(Act::Put { first: false }));
+        assert_eq!(act("tx_semaphore_get"), Some(Act::Take));
+        assert_eq!(act("tx_queue_send"), Some(Act::Put { first: false }));
+        assert_eq!(act("tx_queue_front_send"), Some(Act::Put { first: true }));
+        assert_eq!(act("tx_queue_receive"), Some(Act::Take));
+        assert_eq!(act("tx_event_flags_set"), None);
+        assert_eq!(act("tx_event_flags_get"), None);
+        assert_eq!(act("tx_mutex_get"), None);
+    }
+
+    #[test]
+    fn only_the_events_of_some_systems_name_receivers() {
+        assert!(tells_messages(&rkh::schema(Dialect::V3_4)));
+        assert!(!tells_messages(&threadx::schema()));
+    }
+}

@@ -414,8 +414,10 @@ impl Level {
 
 #[cfg(test)]
 mod tests {
+    use tracewell_wire::rkh::Dialect;
+
     use super::*;
-    use crate::format::threadx;
+    use crate::format::{rkh, threadx};
 
     /// If a send does not change the level, a receive call that was waiting has taken the message.
     #[test]
@@ -441,6 +443,17 @@ mod tests {
             }
             level.end();
             assert_eq!((level.put, level.taken), (put, taken));
+        }
+    }
+    #[test]
+    fn the_creation_of_an_object_is_handled_with_its_capacity_and_owner() {
+        for schema in [threadx::schema(), rkh::schema(Dialect::V3_4)] {
+            let creations = schema.events().filter_map(|event| {
+                let means = event.means.filter(|means| means.meaning == Meaning::Create)?;
+                Effect::of(&schema, event, &means)
+            });
+            let needs: Vec<_> = creations.map(|effect| effect.needs_sight).collect();
+            assert!(!needs.is_empty() && needs.iter().all(|needs| *needs), "{needs:?}");
         }
     }
 }

@@ -261,7 +261,8 @@ impl<M: MachineMoments> Machines<M> {
     pub fn finish(mut self, trace: &Trace) -> (Figures, M) {
         let (distributions, more_times) = self.messages.distributions.finish();
         let (flows, messages, more_messages) = self.messages.finish();
-        let (machines, more_transitions) = self.states.finish(self.end.unwrap_or(trace.span));
+        let end = self.end.unwrap_or(trace.span);
+        let (machines, more_transitions) = self.states.finish(end, self.end.is_some());
         let figures = Figures {
             machines,
             more_transitions,

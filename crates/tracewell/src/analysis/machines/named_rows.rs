@@ -188,6 +188,7 @@ mod tests {
                 let kind = (kind > 0).then_some(kind);
                 let renamed = objects.renamed(key, now, kind);
                 let thing = Named { argument: key, key, kind, ticks: now, renamed };
+                prop_assert_eq!(rows.has(&thing), plain.by_key.contains_key(&thing));
                 let known = rows.known(key, kind, now, &objects, |row| row).copied();
                 let row = rows.get(thing, &objects, || thing, |row| row).copied();
                 let expected = plain.get(thing, || thing).map(|row| {

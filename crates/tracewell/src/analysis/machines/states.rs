@@ -173,8 +173,13 @@ impl States {
         self.runs.list_mut().iter_mut().for_each(Run::cut);
     }
 
-    /// Returns the machines, and the number of transitions without a row.
-    pub(super) fn finish(mut self, end: u64) -> (Vec<Machine>, u64) {
+    /// Returns the machines, and the number of transitions without a row. `end` is the end of the
+    /// range. `is_cut` is true if the trace continues after the range.
+    pub(super) fn finish(mut self, end: u64, is_cut: bool) -> (Vec<Machine>, u64) {
+        if is_cut {
+            // A transition belongs to the range in which it ends.
+            self.runs.list_mut().iter_mut().for_each(|run| run.transitions.cut());
+        }
         let runs = self.runs.finish().into_iter();
         let machines = runs.map(|run| run.finish(end, &mut self.room)).collect();
         (machines, self.room.transitions.left_out)

@@ -55,3 +55,29 @@ impl Directory {
         self.slots.get(key, key, || trace.contexts.find(key).into()).get()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::schema::Schema;
+    use crate::model::{Clock, Context, PayloadLayout};
+
+    #[test]
+    fn a_key_refers_to_its_latest_context() {
+        let payload = PayloadLayout::Fields(&[]);
+        let mut trace = Trace::new("test", Schema::empty(), payload, Clock::of_64_bits(None));
+        let mut directory = Directory::default();
+        let mut find = |trace: &Trace| {
+            directory.update(trace);
+            directory.find(trace, 7)
+        };
+        assert_eq!(find(&trace), None);
+        for kind in [ContextKind::Thread, ContextKind::Interrupt] {
+            let (key_text, name) = (String::new(), String::new());
+            let context = Context { key: 7, key_text, kind, name, object: None };
+            let id = trace.contexts.replace(context);
+            assert_eq!((find(&trace), find(&trace)), (Some(id), Some(id)));
+        }
+        assert_eq!(directory.kind(ContextId(1)), Some(ContextKind::Interrupt));
+    }
+}

@@ -1,9 +1,10 @@
 //! The figures at the end of a trace or of a range.
 
 use super::Scheduling;
-use super::execution::nanoseconds;
+use super::execution::{Execution, nanoseconds};
 use super::figures::{Figures, Seen, Task};
 use super::moments::Moments;
+use super::preemptions::Preemptions;
 use crate::analysis::total::{Total, total};
 use crate::model::{ContextId, ContextKind, Meaning, Processor, Trace};
 
@@ -100,16 +101,19 @@ impl<M: Moments> Scheduling<M> {
 
     fn task(&mut self, context: ContextId, coverage: &Coverage) -> Option<Task> {
         let (locks, waits) = self.requests.of(context);
-        // A task may run during the whole range without an event.
-        let ran = self.executions.of(context).ticks > 0;
+        // A task may run, get the processor or lose it without an event of the range that refers to
+        // it.
+        let Execution { ticks, dispatches, .. } = *self.executions.of(context);
+        let preemptions = self.switches.in_range(context);
+        let has_figures = ticks > 0 || dispatches > 0 || preemptions != Preemptions::default();
         let unseen = Seen { events: 0, first_ticks: self.from, last_ticks: self.from };
-        let seen = self.seen.at(context).or(ran.then_some(unseen));
+        let seen = self.seen.at(context).or(has_figures.then_some(unseen));
         Some(Task {
             context,
             seen: seen?,
             execution: coverage.switches.then(|| *self.executions.of(context)),
             jobs: coverage.releases.then(|| self.releases.of(context)),
-            preemptions: coverage.switches.then(|| self.switches.in_range(context)),
+            preemptions: coverage.switches.then_some(preemptions),
             locks,
             waits,
             timing: self.timings.of(context),

@@ -225,6 +225,19 @@ mod tests {
     }
 
     #[test]
+    fn jobs_on_several_cores_have_no_parts() {
+        let accounts = Accounts::default();
+        for (cores, has_parts) in [(1, true), (2, false)] {
+            let mut table = JobTable::new(1);
+            let context = ContextId(0);
+            let now = Now { context, ticks: 7, accounts: &accounts, preemptions: 0 };
+            table.take(Change::Released, &now);
+            table.take(Change::Done, &now);
+            assert_eq!(table.finish(cores).0[0].parts.is_some(), has_parts);
+        }
+    }
+
+    #[test]
     fn jobs_beyond_the_room_for_them_are_counted() {
         let mut table = JobTable::new(2);
         let accounts = Accounts::default();

@@ -582,4 +582,68 @@ mod tests {
         assert_eq!((waited.len(), more), (2, 1));
         assert_eq!(resources[0].figures.wait.count, 3);
     }
+    /// In each of two waits, the middle task runs for 11 ticks, and then the owner for 7.
+    #[test]
+    fn the_inversion_of_a_wait_does_not_depend_on_earlier_waits() {
+        let [task, middle, owner] = [0, 1, 2].map(ContextId);
+        let running = |task: ContextId| {
+            let mut running = Running::default();
+            running.choose(OnBehalf::of(task.into()));
+            running
+        };
+        let mut requests = Requests::default();
+        requests.keep_each(2, false);
+        for (task, priority) in [(task, 5), (middle, 10), (owner, 20)] {
+            requests.note_priority(task, priority);
+        }
+        let accounts = Accounts::default();
+        for _ in 0..2 {
+            let ask = Step { object: Some(7), ..Step::about(Meaning::Lock, task) };
+            requests.take(&ask, &running(task), &accounts, &mut ());
+            assert!(!requests.has_blocked());
+            let choice = Step { next: Some(owner), ..Step::about(Meaning::Schedule, task) };
+            requests.take(&choice, &running(task), &accounts, &mut ());
+            assert!(requests.has_blocked() && requests.waits(task));
+            requests.charge(&running(middle), 11, |_| None, &mut ());
+            requests.charge(&running(owner), 7, |_| None, &mut ());
+            let choice = Step::about(Meaning::Schedule, task);
+            requests.take(&choice, &running(owner), &accounts, &mut ());
+            assert!(!requests.has_blocked() && !requests.waits(task));
+            let unlock = Step { object: Some(7), ..Step::about(Meaning::Unlock, task) };
+            requests.take(&unlock, &running(task), &accounts, &mut ());
+        }
+        let (_, waited, _) = requests.finish(1);
+        let found: Vec<_> = waited.iter().map(|wait| wait.inverted_by_priority).collect();
+        assert_eq!(found, [Some(11), Some(11)]);
+    }
+    #[test]
+    fn nothing_is_requested_or_held_after_a_gap() {
+        let [task, other] = [0, 1].map(ContextId);
+        let mut running = Running::default();
+        running.choose(OnBehalf::of(task.into()));
+        let accounts = Accounts::default();
+        let ask = |key| Step { object: Some(key), ..Step::about(Meaning::Lock, task) };
+        let unlock = |key| Step { object: Some(key), ..Step::about(Meaning::Unlock, task) };
+        let blocks = Step { next: Some(other), ..Step::about(Meaning::Schedule, task) };
+        let after_gap = |before: &[Step], after: &[Step]| {
+            let mut requests = Requests::default();
+            for step in before {
+                requests.take(step, &running, &accounts, &mut ());
+            }
+            requests.gap();
+            for step in after {
+                requests.take(step, &running, &accounts, &mut ());
+            }
+            (requests.has_blocked(), requests.mutexes.at(task).hold.count, requests.of(task).0)
+        };
+        let (is_blocked, _, locks) = after_gap(&[ask(7), blocks], &[]);
+        assert_eq!((is_blocked, locks.blocks), (false, 1));
+        // The choice does not belong to the request, because events between them are missing.
+        let (is_blocked, _, locks) = after_gap(&[ask(7)], &[blocks]);
+        assert_eq!((is_blocked, locks.blocks), (false, 0));
+        // The same request again is a new one.
+        assert_eq!(after_gap(&[ask(7)], &[ask(7)]).2.requests, 2);
+        assert_eq!(after_gap(&[ask(7)], &[unlock(7)]).1, 0);
+        assert_eq!(after_gap(&[], &[ask(7), unlock(7)]).1, 1);
+    }
 }

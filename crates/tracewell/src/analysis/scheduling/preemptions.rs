@@ -164,3 +164,88 @@ fn makes_preemptions(step: &Step) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Choice;
+
+    const RUNS: ContextId = ContextId(0);
+    const OTHER: ContextId = ContextId(1);
+
+    /// Returns the losses of the task `RUNS`, which runs. The events occur one after the other, and
+    /// then the scheduler chooses another task.
+    fn losses(mut switches: Switches, events: &[Step]) -> (u64, u64) {
+        let mut running = Running::default();
+        running.choose(OnBehalf::of(RUNS.into()));
+        let before = switches.of(RUNS);
+        for step in events.iter().chain([&Step::about(Meaning::Schedule, OTHER)]) {
+            switches.take(step, &running, None, &mut ());
+        }
+        let after = switches.of(RUNS);
+        (after.count - before.count, after.throttled - before.throttled)
+    }
+
+    #[test]
+    fn a_choice_is_a_preemption_if_the_event_before_it_caused_it() {
+        use Meaning as M;
+        let after = |meanings: &[M]| {
+            let events: Vec<_> = meanings.iter().map(|is| Step::about(*is, OTHER)).collect();
+            losses(Switches::default(), &events).0
+        };
+        for cause in [M::Activate, M::Unlock] {
+            assert_eq!(after(&[cause]), 1, "{cause:?}");
+            assert_eq!(after(&[cause, M::Post]), 0, "{cause:?}");
+            // These events accompany the cause of a choice.
+            for accompanies in [
+                M::TimerSet,
+                M::TimerCancelled,
+                M::Release,
+                M::ServerActive,
+                M::BudgetReplenished,
+                M::WcetExceeded,
+                M::DeadlineMissed,
+                M::Inherit,
+            ] {
+                assert_eq!(after(&[cause, accompanies]), 1, "{accompanies:?}");
+            }
+        }
+        let end = Step { names_next: false, ..Step::about(M::InterruptExit, OTHER) };
+        assert_eq!(losses(Switches::default(), &[end]).0, 1);
+        let names_next = Step { names_next: true, ..end };
+        assert_eq!(losses(Switches::default(), &[names_next]).0, 0);
+        assert_eq!(after(&[]), 0);
+    }
+
+    #[test]
+    fn the_cause_of_the_first_choice_after_a_gap_is_unknown() {
+        let mut switches = Switches::default();
+        switches.pass(&Step::about(Meaning::Activate, OTHER));
+        assert_eq!(losses(switches.clone(), &[]), (1, 0));
+        switches.gap();
+        assert_eq!(losses(switches, &[]), (0, 0));
+    }
+
+    #[test]
+    fn a_task_without_budget_is_throttled_until_it_gets_the_processor_again() {
+        let exhausts = Step::about(Meaning::BudgetExhausted, OTHER);
+        let activates = Step::about(Meaning::Activate, OTHER);
+        let mut switches = Switches::default();
+        assert_eq!(losses(switches.clone(), &[exhausts, activates]), (0, 1));
+        switches.tasks.at(RUNS).exhausted = true;
+        assert_eq!(losses(switches.clone(), &[activates]), (0, 1));
+        switches.dispatched(RUNS);
+        assert_eq!(losses(switches, &[activates]), (1, 0));
+    }
+
+    #[test]
+    fn a_task_that_ended_is_not_preempted() {
+        let ends = Step::about(Meaning::Delete, RUNS);
+        let activates = Step::about(Meaning::Activate, OTHER);
+        assert_eq!(losses(Switches::default(), &[ends, activates]), (0, 0));
+        for begins in [Meaning::Create, Meaning::Exists] {
+            let begins = Step::about(begins, RUNS);
+            assert_eq!(losses(Switches::default(), &[ends, begins, activates]), (1, 0));
+        }
+    }
+}

@@ -75,3 +75,29 @@ impl Request {
         Wait { task, key, kind, is_mutex, owner: self.owner, from }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel changes the priority of the owner and records a choice for it, before it blocks
+    /// the requesting task.
+    #[test]
+    fn only_a_choice_for_another_task_leaves_a_request_open() {
+        let [task, other] = [0, 1].map(ContextId);
+        let ask = Step { object: Some(7), ..Step::about(Meaning::Lock, task) };
+        let Ask { task, key, is_mutex, kind, from } = Ask::of(&ask).unwrap();
+        let (totals, resource) = Default::default();
+        let asked = Asked { task, key, is_mutex, kind, from, totals, resource };
+        for meaning in [Meaning::Blocks, Meaning::Ready] {
+            let (recorded_by, next) = (Some(task), Some(task));
+            let step = Step { recorded_by, next, ..Step::about(meaning, other) };
+            assert!(asked.outlasts(&step));
+            assert!(!asked.outlasts(&Step { subject: Some(task), ..step }), "it blocks itself");
+            assert!(!asked.outlasts(&Step { next: Some(other), ..step }), "it loses the processor");
+            assert!(!asked.outlasts(&Step { recorded_by: None, ..step }), "an interrupt");
+            assert!(!asked.outlasts(&Step { recorded_by: Some(other), ..step }), "another task");
+            assert!(!asked.outlasts(&Step { meaning: Some(Meaning::Schedule), ..step }));
+        }
+    }
+}

@@ -214,6 +214,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model::schema::Schema;
+    use crate::model::{Clock, ContextKind, PayloadLayout};
 
     proptest! {
         #[test]
@@ -239,8 +241,10 @@ mod tests {
         let mut stack = Stack { size: Some(100), ..Stack::of(ContextId(0)) };
         let at = |seq| Position { ticks: 10 * seq, seq };
         let reports = [(0, Meaning::StackUsed), (30, Meaning::StackUsed), (60, Meaning::StackFree)];
-        for (seq, (bytes, meaning)) in (0..).zip(reports) {
+        let used = [None, Some(30), Some(40)];
+        for ((seq, (bytes, meaning)), used) in (0..).zip(reports).zip(used) {
             stack.report(Some(meaning), bytes, at(seq));
+            assert_eq!(stack.used, used, "after report {seq}");
         }
         stack.report(Some(Meaning::StackUsed), 40, at(3));
         assert_eq!((stack.used, stack.free, stack.at), (Some(40), Some(60), Some(at(2))));
@@ -251,5 +255,20 @@ mod tests {
         }
         let Stack { used, free, at: found, .. } = unsized_stack;
         assert_eq!((used, free, found), (None, Some(20), Some(at(1))));
+    }
+    /// The trace does not contain the size of the stack.
+    #[test]
+    fn reports_about_a_stack_that_is_not_registered_are_kept() {
+        let payload = PayloadLayout::Fields(&[]);
+        let mut trace = Trace::new("test", Schema::empty(), payload, Clock::of_64_bits(None));
+        let (key_text, name, kind) = (String::new(), String::new(), ContextKind::Thread);
+        let task = trace.contexts.add(Context { key: 1, key_text, kind, name, object: None });
+        let mut stacks = Stacks::default();
+        for used in [30, 50, 20] {
+            let step = Step { value: Some(used), ..Step::about(Meaning::StackUsed, task) };
+            stacks.report(&trace, &step);
+        }
+        let found: Vec<_> = stacks.finish(&trace).iter().map(|stack| stack.used).collect();
+        assert_eq!(found, [Some(50)]);
     }
 }

@@ -100,11 +100,12 @@ mod tests {
             longest.offer(&wait(from as u64, ticks, true));
             longest.offer(&wait(0, 1000, false));
         }
-        let kept = longest.finish(2);
-        let kept: Vec<_> = kept.iter().map(|wait| (wait.from, wait.ticks(), wait.spent)).collect();
-        assert_eq!(
-            kept,
-            [(7, 60, None), (2, 50, None), (4, 50, None), (5, 40, None), (0, 30, None)]
-        );
+        for (cores, spent) in [(1, Some(Split::default())), (2, None)] {
+            let kept = longest.clone().finish(cores);
+            let kept: Vec<_> = kept.iter().map(|wait| (wait.from, wait.ticks())).collect();
+            assert_eq!(kept, [(7, 60), (2, 50), (4, 50), (5, 40), (0, 30)]);
+            let parts = longest.clone().finish(cores);
+            assert!(parts.iter().all(|wait| wait.spent == spent), "{cores} cores");
+        }
     }
 }

@@ -312,4 +312,52 @@ mod tests {
         }
         assert_eq!(shares(&mut sum), [(0, 6), (4, 15)]);
     }
+    #[test]
+    fn sums_with_impossible_parts_are_not_sound() {
+        let from = |ticks| Position { ticks, seq: ticks };
+        let share = |state| Share { state, ticks: 5 };
+        let (from, ends) = (vec![from(10), from(20)], vec![1, 3]);
+        let level = Level { from, ends, shares: vec![share(0), share(1), share(0)] };
+        assert!(level.is_sound(2, 2));
+        assert!(!level.is_sound(1, 2) && !level.is_sound(3, 2), "there are two parts");
+        assert!(!level.is_sound(2, 1), "there is no state 1");
+        for ends in
+            [vec![0, 3], vec![1, 1], vec![3, 3], vec![3, 1], vec![1, 2], vec![1], vec![1, 4]]
+        {
+            let wrong = Level { ends, ..level.clone() };
+            assert!(!wrong.is_sound(2, 2), "{:?}", wrong.ends);
+        }
+    }
+
+    #[test]
+    fn a_level_has_as_many_sums_as_parts() {
+        let pool = &mut Pool::default();
+        let mut sums = Sums::default();
+        let mut sum = Sum::default();
+        for part in 0..SEGMENT as u64 + 2 {
+            sum.add(0, 0, 5);
+            let from = Position { ticks: 10 * part, seq: part };
+            let group = sums.push(from, &mut sum, &[0], pool);
+            // Every eighth part completes a group, which begins at its first part.
+            let is_last = (part + 1).is_multiple_of(FAN as u64);
+            let first = (part + 1).saturating_sub(FAN as u64);
+            let expected = is_last.then_some(Position { ticks: 10 * first, seq: first });
+            assert_eq!(group, expected, "{part}");
+            let shares: Vec<_> = sum.drain().map(|share| share.ticks).collect();
+            assert_eq!(shares, if is_last { vec![5 * FAN as u64] } else { Vec::new() });
+        }
+        let parts = SEGMENT + 2;
+        assert_eq!((sums.len(), sums.sealed.len()), (parts, 1));
+        assert!(sums.is_sound(parts, 1));
+        for wrong in [0, SEGMENT, parts - 1, parts + 1, parts + SEGMENT] {
+            assert!(!sums.is_sound(wrong, 1), "{wrong}");
+        }
+        assert!(sums.is_in(pool) && !sums.is_in(&Pool::default()));
+        let ticks = |part| sums.start(part).map(|from| from.ticks);
+        let second = SEGMENT as u64 * 10;
+        assert_eq!(
+            (ticks(0), ticks(SEGMENT), ticks(SEGMENT + 1)),
+            (Some(0), Some(second), Some(second + 10))
+        );
+    }
 }

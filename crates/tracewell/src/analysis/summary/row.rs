@@ -311,3 +311,65 @@ impl<S: RowState> SummaryRow<S> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Number of blocks that fill whole segments of blocks and one segment of sums.
+    const BLOCKS: usize = SEGMENT * FAN;
+
+    /// Returns a row with this number of blocks and with two open changes, and its records.
+    fn filled(blocks: usize) -> (SummaryRow<Holder>, Pool) {
+        let (mut row, mut pool) = (SummaryRow::default(), Pool::default());
+        let changes = (0..blocks * BLOCK + 2).map(|index| {
+            let at = Position { ticks: 10 * index as u64, seq: index as u64 };
+            Change { at, state: if index % 2 == 0 { Holder::Free } else { Holder::Unknown } }
+        });
+        row.extend(changes, &mut pool);
+        (row, pool)
+    }
+
+    fn again(row: &SummaryRow<Holder>) -> Option<SummaryRow<Holder>> {
+        let mut bytes = Vec::new();
+        row.put(&mut bytes);
+        SummaryRow::take(&mut bytes.as_slice())
+    }
+
+    #[test]
+    fn a_row_is_the_same_after_reading() {
+        let (row, pool) = filled(BLOCKS + 3);
+        let read = again(&row).unwrap();
+        assert!(read.is_in(&pool) && !read.is_in(&Pool::default()));
+        assert_eq!((read.count(), &read.open), (row.count(), &row.open));
+        let range = 0..u64::MAX;
+        let shown = |row: &SummaryRow<Holder>| row.row(&range, 0, None, &pool).unwrap();
+        assert_eq!(shown(&read), shown(&row));
+        let empty = SummaryRow::default();
+        assert_eq!(again(&empty).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_row_whose_lists_do_not_fit_together_is_not_read() {
+        let is_read = |change: &dyn Fn(&mut SummaryRow<Holder>)| {
+            let (mut row, _) = filled(BLOCKS + 3);
+            change(&mut row);
+            again(&row).is_some()
+        };
+        assert!(is_read(&|_| {}));
+        assert!(!is_read(&|row| row.open.clear()), "the last block has no end");
+        assert!(!is_read(&|row| row.open[0].1 = 2), "there is no state 2");
+        assert!(!is_read(&|row| row.states.truncate(1)), "there is no state 1");
+        assert!(!is_read(&|row| _ = row.levels.pop()), "the last level is missing");
+        assert!(!is_read(&|row| _ = row.levels.remove(0)), "the first level is missing");
+        assert!(!is_read(&|row| _ = row.sealed.pop()), "a segment is missing");
+        assert!(!is_read(&|row| _ = row.blocks.ends.pop()), "a block has no end");
+        assert!(!is_read(&|row| row.blocks.ends.swap(0, 1)), "a block ends before it begins");
+        assert!(!is_read(&|row| row.blocks.bytes.push(0)), "there is a byte too much");
+        // These lists agree, but the blocks of a complete segment must be a record.
+        let (mut row, _) = filled(BLOCKS);
+        row.blocks.ends = vec![0; SEGMENT];
+        row.sealed.pop();
+        assert!(again(&row).is_none());
+    }
+}

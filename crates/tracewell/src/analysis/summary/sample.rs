@@ -422,6 +422,35 @@ mod tests {
         check_extent(&Job { context, from: at(5), until: Some(at(9)), missed: None }, 9);
     }
 
+    /// Returns true if a view shows both entries, although they are short and close together.
+    fn are_both_shown<T: Extent>(first: T, second: T) -> bool {
+        distinct([first, second].iter(), &(0..100), 50).len() == 2
+    }
+
+    #[test]
+    fn short_entries_of_different_kinds_are_distinct() {
+        let at = |ticks| Position { ticks, seq: 1 };
+        let arrow = |kind, to| {
+            let (from_context, to_context) = (None, ContextId(to));
+            Arrow { kind, from: at(5), from_context, to: at(6), to_context }
+        };
+        let [wakes, waits] = [ArrowKind::WakeUp, ArrowKind::WaitsFor].map(|kind| arrow(kind, 4));
+        let job = |number, missed: Option<u64>| {
+            let (context, missed) = (ContextId(number), missed.map(at));
+            Job { context, from: at(5), until: Some(at(6)), missed }
+        };
+        assert!(!are_both_shown(wakes, wakes) && are_both_shown(wakes, waits));
+        assert!(are_both_shown(wakes, arrow(ArrowKind::WakeUp, 5)));
+        assert!(!are_both_shown(job(4, None), job(4, None)));
+        assert!(are_both_shown(job(4, None), job(4, Some(6))));
+        assert!(are_both_shown(job(4, None), job(5, None)));
+        let many = LOW_KEYS as u32;
+        for context in [0, many - 1, many, many + 1] {
+            assert!(!are_both_shown(mark(context, 5), mark(context, 6)));
+            assert!(are_both_shown(mark(context, 5), mark(context + 1, 6)));
+        }
+    }
+
     #[test]
     fn a_sample_is_complete_up_to_the_limit_and_then_spread_evenly() {
         let mut sample = Sample::default();
@@ -448,8 +477,15 @@ mod tests {
         let stored = Sample::<WaitSpan>::take(&mut bytes.as_slice(), &pool).unwrap();
         assert!(matches!(stored.blocks[0].entries, Entries::Stored(_)));
         assert!(Sample::<WaitSpan>::take(&mut bytes.as_slice(), &Pool::default()).is_none());
-        for (range, resolution) in [(0..200_000, 5000), (60_000..61_000, 0), (70_000..90_000, 100)]
-        {
+        // The first entry of the fourth block begins at this time.
+        let fourth = 3 * BLOCK as u64 * 10;
+        let ranges = [
+            (0..200_000, 5000),
+            (60_000..61_000, 0),
+            (70_000..90_000, 100),
+            (fourth - 1000..fourth, 0),
+        ];
+        for (range, resolution) in ranges {
             let shown = sample.distinct(&range, resolution, &[], &pool).unwrap();
             assert_eq!(stored.distinct(&range, resolution, &[], &pool).unwrap(), shown);
             let exact = distinct(list(&sample).iter(), &range, resolution);

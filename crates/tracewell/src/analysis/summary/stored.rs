@@ -109,3 +109,45 @@ impl Summary {
         Some(Self { rest, parts })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::row::{RowState, SummaryRow};
+    use super::*;
+    use crate::analysis::tracks::{Change, Holder, Occupant, Position, State};
+
+    /// Returns a row that has records in the pool.
+    fn row<S: RowState>(states: [S; 2], pool: &mut Pool) -> SummaryRow<S> {
+        let mut row = SummaryRow::default();
+        let changes = (0..1000).map(|index| {
+            let at = Position { ticks: 10 * index as u64, seq: index as u64 };
+            Change { at, state: states[index % 2] }
+        });
+        row.extend(changes, pool);
+        row
+    }
+
+    /// Returns true if the parts can be read with the records of this pool.
+    fn is_read(parts: &Parts, pool: &Pool) -> bool {
+        let mut bytes = Vec::new();
+        parts.put(&mut bytes);
+        Parts::take(&mut bytes.as_slice(), pool.clone()).is_some()
+    }
+
+    #[test]
+    fn every_row_needs_its_records() {
+        let mut pool = Pool::default();
+        let cores = vec![row([Occupant::Idle, Occupant::Unknown], &mut pool)];
+        let contexts = vec![row([State::Ready, State::Off], &mut pool)];
+        let holder = row([Holder::Free, Holder::Unknown], &mut pool);
+        let locks = vec![LockPart { holder, ..LockPart::default() }];
+        let all = [
+            Parts { cores, ..Parts::default() },
+            Parts { contexts, ..Parts::default() },
+            Parts { locks, ..Parts::default() },
+        ];
+        for parts in all {
+            assert!(is_read(&parts, &pool) && !is_read(&parts, &Pool::default()));
+        }
+    }
+}

@@ -347,6 +347,16 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_block_with_an_unknown_state_is_damaged() {
+        let changes: Vec<_> = (0..3 * BLOCK as u8).map(|index| (10, index % 2)).collect();
+        let (_, mut summary, end, pool) = rows(&changes);
+        assert!(summary.row(&(0..end), 0, None, &pool).is_ok());
+        summary.states.truncate(1);
+        let error = summary.row(&(0..end), 0, None, &pool).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -360,6 +370,11 @@ mod tests {
             prop_assert_eq!(times(&shown, &range, end), times(&row, &range, end));
             let spans = |row: &Row<u8>| row.spans(range.clone(), end).collect::<Vec<_>>();
             prop_assert_eq!(spans(&shown), spans(&row));
+            // Outside the range, the row contains only the change before it and the one after it.
+            let changes = shown.changes();
+            let before = changes.iter().filter(|change| change.at.ticks < range.start).count();
+            let after = changes.iter().filter(|change| change.at.ticks > range.end).count();
+            prop_assert!(before <= 1 && after <= 1, "{before} {after}");
         }
 
         #[test]

@@ -540,7 +540,39 @@ fn only_continues(meaning: Meaning) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::model::schema::{Details, EventType, Means};
+
+    /// Returns the effect of events with a meaning. If `waits` is true, these events begin a call
+    /// in which their contexts can wait.
+    fn effect(meaning: Meaning, waits: bool) -> Effect {
+        let mut schema = Schema::empty();
+        Arc::make_mut(&mut schema).define(EventType {
+            id: 1,
+            name: String::new(),
+            label: String::new(),
+            family: String::new(),
+            filter: 0,
+            args: Vec::new(),
+            means: Some(Means::of(meaning)),
+            details: Details { waits_in: waits.then_some(0), ..Details::default() },
+            instrumentation: Default::default(),
+        });
+        EventFacts::of(&schema, 1).effect
+    }
+
+    #[test]
+    fn an_event_only_continues_its_context_unless_it_begins_a_call_or_a_request() {
+        for meaning in [Meaning::Call, Meaning::Post, Meaning::Unlock] {
+            assert_eq!(effect(meaning, false), Effect::Continues, "{meaning:?}");
+            assert_eq!(effect(meaning, true), Effect::Other, "{meaning:?}");
+        }
+        for meaning in [Meaning::Receive, Meaning::Lock, Meaning::Ready, Meaning::Return] {
+            assert_eq!(effect(meaning, false), Effect::Other, "{meaning:?}");
+        }
+    }
 
     #[test]
     fn states_of_contexts_are_entries_too() {

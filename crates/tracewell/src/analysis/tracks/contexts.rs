@@ -246,3 +246,184 @@ impl Contexts {
         (self.list.into_iter().map(|context| context.row).collect(), self.reasons)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TASK: ContextId = ContextId(0);
+    const OTHER: ContextId = ContextId(1);
+
+    fn at(ticks: u64) -> Position {
+        Position { ticks, seq: ticks }
+    }
+
+    fn asked(request: Meaning) -> Option<Asked> {
+        Some(Asked { request, key: Some(7) })
+    }
+
+    impl Contexts {
+        /// Gives core 0 to the task.
+        fn runs(&mut self, ticks: u64, in_interrupt: bool) -> Option<Cause> {
+            self.gets(TASK, 0, at(ticks), TASK.into(), in_interrupt)
+        }
+    }
+
+    /// Returns the state that the task has when it loses its core after these calls.
+    fn lost(calls: impl FnOnce(&mut Contexts)) -> State {
+        let mut contexts = Contexts::default();
+        contexts.runs(10, false);
+        calls(&mut contexts);
+        contexts.loses(TASK, 0, at(20));
+        contexts.list[0].row.last().unwrap()
+    }
+
+    #[test]
+    fn a_context_that_loses_its_core_has_the_announced_state() {
+        assert_eq!(lost(|_| {}), State::Off);
+        assert_eq!(lost(|contexts| contexts.preempted(TASK)), State::Preempted);
+        assert_eq!(lost(|contexts| contexts.becomes(TASK, at(15), State::Done)), State::Done);
+        assert_eq!(lost(|contexts| contexts.deleted(TASK, at(15))), State::Deleted);
+        // The task was made ready again before it lost the core.
+        let ready = |contexts: &mut Contexts| {
+            contexts.blocks(TASK, at(15), None);
+            contexts.ready(TASK, at(16), Some(OTHER));
+        };
+        assert_eq!(lost(ready), State::Off);
+        let done_and_preempted = |contexts: &mut Contexts| {
+            contexts.becomes(TASK, at(15), State::Done);
+            contexts.preempted(TASK);
+        };
+        assert_eq!(lost(done_and_preempted), State::Done);
+        let chosen_again = |contexts: &mut Contexts| {
+            contexts.preempted(TASK);
+            contexts.runs(16, false);
+        };
+        assert_eq!(lost(chosen_again), State::Off);
+        // Within an interrupt, the scheduler has not decided yet.
+        let chosen_in_interrupt = |contexts: &mut Contexts| {
+            contexts.preempted(TASK);
+            contexts.runs(16, true);
+        };
+        assert_eq!(lost(chosen_in_interrupt), State::Preempted);
+    }
+
+    #[test]
+    fn a_context_that_is_switched_out_sleeps_if_it_asked_for_that() {
+        let after = |calls: fn(&mut Contexts)| {
+            lost(|contexts| {
+                calls(contexts);
+                contexts.switched_out(TASK);
+            })
+        };
+        assert_eq!(after(|_| {}), State::Preempted);
+        assert_eq!(after(|c| c.asks(TASK, asked(Meaning::Sleeps))), State::Sleeping);
+        assert_eq!(after(|c| c.asks(TASK, asked(Meaning::Lock))), State::Preempted);
+        assert_eq!(after(|c| c.becomes(TASK, at(15), State::Done)), State::Done);
+        let granted = |contexts: &mut Contexts| {
+            contexts.asks(TASK, asked(Meaning::Sleeps));
+            contexts.asks(TASK, None);
+        };
+        assert_eq!(after(granted), State::Preempted);
+    }
+
+    /// Returns the reasons after calls of a context, which then loses its core.
+    fn reasons(calls: impl FnOnce(&mut Contexts)) -> Vec<(Option<Meaning>, Option<u64>)> {
+        let mut contexts = Contexts::default();
+        contexts.runs(10, false);
+        calls(&mut contexts);
+        contexts.loses(TASK, 0, at(20));
+        let (rows, reasons) = contexts.finish();
+        let states = rows[0].changes().iter().filter_map(|change| match change.state {
+            State::Blocked(number) => reasons.get(number as usize),
+            _ => None,
+        });
+        states.map(|reason| (reason.request, reason.code)).collect()
+    }
+
+    #[test]
+    fn a_context_is_blocked_for_its_latest_request_or_else_in_its_call() {
+        let blocks = |c: &mut Contexts| c.blocks(TASK, at(15), None);
+        assert_eq!(reasons(blocks), [(None, None)]);
+        let in_call = |contexts: &mut Contexts| {
+            contexts.calls(TASK, asked(Meaning::Call));
+            blocks(contexts);
+        };
+        assert_eq!(reasons(in_call), [(Some(Meaning::Call), None)]);
+        let in_request = |contexts: &mut Contexts| {
+            contexts.calls(TASK, asked(Meaning::Call));
+            contexts.asks(TASK, asked(Meaning::Receive));
+            blocks(contexts);
+        };
+        assert_eq!(reasons(in_request), [(Some(Meaning::Receive), None)]);
+        let after_call = |contexts: &mut Contexts| {
+            contexts.calls(TASK, asked(Meaning::Call));
+            contexts.calls(TASK, None);
+            blocks(contexts);
+        };
+        assert_eq!(reasons(after_call), [(None, None)]);
+        // The first of two events for one wait contains the reason.
+        let twice = |contexts: &mut Contexts| {
+            contexts.asks(TASK, asked(Meaning::Receive));
+            blocks(contexts);
+            blocks(contexts);
+        };
+        assert_eq!(reasons(twice), [(Some(Meaning::Receive), None)]);
+        let twice_with_code = |contexts: &mut Contexts| {
+            contexts.asks(TASK, asked(Meaning::Receive));
+            blocks(contexts);
+            contexts.blocks(TASK, at(16), Some(4));
+        };
+        assert_eq!(reasons(twice_with_code), [(None, Some(4))]);
+        let waits_with_code = |contexts: &mut Contexts| {
+            contexts.blocks(TASK, at(15), Some(4));
+            let (key, kind, owner, from) = (Some(7), None, Some(OTHER), at(12));
+            contexts.wait_began(&Wait { task: TASK, key, kind, is_mutex: true, owner, from });
+        };
+        assert_eq!(reasons(waits_with_code), [(Some(Meaning::Lock), Some(4))]);
+    }
+
+    #[test]
+    fn a_wake_up_ends_when_the_context_gets_a_core_outside_interrupts() {
+        let mut contexts = Contexts::default();
+        contexts.ready(TASK, at(5), Some(OTHER));
+        assert_eq!(contexts.runs(7, true), None);
+        assert_eq!(contexts.runs(9, false), Some((at(5), Some(OTHER))));
+        // A context that has a core is not woken.
+        contexts.ready(TASK, at(10), None);
+        contexts.loses(TASK, 0, at(11));
+        assert_eq!(contexts.runs(12, false), None);
+    }
+
+    #[test]
+    fn a_context_keeps_the_core_to_which_it_moved() {
+        let mut contexts = Contexts::default();
+        contexts.runs(10, false);
+        contexts.gets(TASK, 1, at(12), TASK.into(), false);
+        contexts.loses(TASK, 0, at(14));
+        assert!(matches!(contexts.list[0].row.last(), Some(State::Running(_))));
+        contexts.loses(TASK, 1, at(16));
+        assert_eq!(contexts.list[0].row.last(), Some(State::Off));
+    }
+
+    #[test]
+    fn after_a_gap_every_context_but_a_deleted_one_is_unknown() {
+        let mut contexts = Contexts::default();
+        contexts.runs(10, false);
+        contexts.asks(TASK, asked(Meaning::Lock));
+        contexts.deleted(OTHER, at(12));
+        contexts.ready(ContextId(3), at(13), None);
+        contexts.gap(at(15));
+        let last = |contexts: &Contexts| -> Vec<_> {
+            contexts.list.iter().map(|context| context.row.last()).collect()
+        };
+        let unknown = Some(State::Unknown);
+        // The trace does not mention the context with number 2.
+        assert_eq!(last(&contexts), [unknown, Some(State::Deleted), None, unknown]);
+        // The context has no core any more, so it is blocked at once, for an unknown reason.
+        contexts.blocks(TASK, at(20), None);
+        assert_eq!(contexts.list[0].row.last(), Some(State::Blocked(0)));
+        assert_eq!(contexts.reasons, [Reason::default()]);
+        assert_eq!(contexts.gets(ContextId(3), 0, at(21), TASK.into(), false), None);
+    }
+}

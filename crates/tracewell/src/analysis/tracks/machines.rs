@@ -268,3 +268,67 @@ impl MachineMoments for MachineBuilder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ticks: u64) -> Position {
+        Position { ticks, seq: ticks }
+    }
+
+    fn named(key: u64) -> Named {
+        Named { argument: key, key, kind: None, ticks: 0, renamed: 0 }
+    }
+
+    fn changes<S: Copy + PartialEq>(row: &Row<S>) -> Vec<(u64, S)> {
+        row.changes().iter().map(|change| (change.at.ticks, change.state)).collect()
+    }
+
+    #[test]
+    fn a_gap_ends_levels_states_and_steps() {
+        let mut builder = MachineBuilder { max: 100, ..MachineBuilder::default() };
+        let [queue, stateless, machine, state] = [1, 2, 3, 4].map(named);
+        builder.level(queue, 5, at(10));
+        builder.step(stateless, true, at(11));
+        builder.state(machine, Some(state), at(12));
+        builder.step(machine, true, at(13));
+        builder.gap(at(20));
+        for machine in [stateless, machine] {
+            builder.step(machine, false, at(30));
+        }
+        builder.state(machine, Some(state), at(31));
+        builder.step(machine, true, at(32));
+        builder.step(machine, false, at(35));
+        assert_eq!(changes(&builder.levels.list[0].row), [(10, Some(5)), (20, None)]);
+        let [first, second] = &builder.machines.list[..] else { panic!() };
+        assert!(first.track.row.changes().is_empty());
+        assert_eq!(changes(&second.track.row), [(12, Some(0)), (20, None), (31, Some(0))]);
+        assert_eq!(first.track.steps, [StepSpan { from: at(11), until: None }]);
+        let steps = [(13, None), (32, Some(35))];
+        let steps = steps.map(|(from, until)| StepSpan { from: at(from), until: until.map(at) });
+        assert_eq!(second.track.steps, steps);
+        // Six calls added an entry, and the gap added two.
+        assert_eq!((builder.entries, builder.left_out), (6 + 2, 0));
+    }
+
+    #[test]
+    fn entries_beyond_the_limit_are_counted() {
+        let mut builder = MachineBuilder { max: 4, ..MachineBuilder::default() };
+        let [queue, machine, state] = [1, 2, 3].map(named);
+        let passed = |ticks| Passed { at: at(ticks), context: crate::model::ContextId(0) };
+        for ticks in [10, 20] {
+            builder.level(queue, ticks, at(ticks));
+            builder.state(machine, (ticks < 15).then_some(state), at(ticks));
+            builder.step(machine, true, at(ticks));
+            builder.message(passed(ticks), passed(ticks + 1));
+        }
+        // The end of a step is not an entry of its own.
+        builder.step(machine, false, at(25));
+        let track = &builder.machines.list[0].track;
+        assert_eq!(changes(&builder.levels.list[0].row), [(10, Some(10))]);
+        assert_eq!(changes(&track.row), [(10, Some(0))]);
+        assert_eq!(track.steps, [StepSpan { from: at(10), until: Some(at(25)) }]);
+        assert_eq!((builder.arrows.len(), builder.entries, builder.left_out), (1, 4, 4));
+    }
+}
