@@ -11,7 +11,7 @@ use std::thread::{self, Builder};
 use crate::text::thread_count;
 
 /// The number of threads that may share some work. Asking the system for the number of processors
-/// takes as long as decoding a small dump, so this is done only once, and only if there is enough
+/// takes as long as decoding a small dump, so this is done only once, and only if there is
 /// work for several threads.
 #[derive(Clone, Debug)]
 pub(crate) struct Threads {

@@ -3,7 +3,7 @@
 //! ```text
 //! LAKE/
 //!   lake.json                      version of this layout and of the tables
-//!   log/00000000000000000001.json  what the first commit added; commits are never changed
+//!   log/00000000000000000001.json  what the first commit changed; commits are never changed
 //!   checkpoint/….json              the sum of all commits up to a number; replaces these commits
 //!   data/events/firmware=1.2/….parquet
 //!   raw/HASH/FILE                  the traces themselves, if they were kept
