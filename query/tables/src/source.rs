@@ -83,8 +83,9 @@ impl Source {
 
     /// Opens a trace, and passes rows of `events` to `emit` while it reads the trace for the first
     /// time. This takes half the time of [`Source::open`] and [`Source::read`]. `request` names
-    /// columns of [`Table::early_position`]; without columns, it stands for all of these. One thread
-    /// makes the rows, whatever `request.threads` is. `Break` ends the rows, but not the reading.
+    /// columns of [`Table::early_position`]; without columns, it stands for all of these. One
+    /// thread makes the rows, whatever `request.threads` is. `Break` ends the rows, but not the
+    /// reading.
     ///
     /// ```
     /// use std::ops::ControlFlow::Continue;

@@ -317,8 +317,9 @@ impl RateChange {
 pub struct Clock {
     /// Ticks per second, if known. If the rate changes, this is the first rate.
     pub rate: Option<Rate>,
-    /// All rates in the order of time, each with its beginning; empty if `rate` never changes. Each rate begins at a whole number of nanoseconds. If no rate was known before a
-    /// change, `nanoseconds` of this change is rounded up. Otherwise it is rounded down.
+    /// All rates in the order of time, each with its beginning; empty if `rate` never changes. Each
+    /// rate begins at a whole number of nanoseconds. If no rate was known before a change,
+    /// `nanoseconds` of this change is rounded up. Otherwise it is rounded down.
     pub changes: Vec<RateChange>,
     /// The counter that produced the timestamps.
     pub counter: Counter,

@@ -37,7 +37,7 @@ enum Next {
     #[default]
     Covered,
     Number(u64),
-    /// The number of a damaged record, and its position. The next run, which is known already, shows
+    /// The number of a damaged record, and its position. The next run is known already, and shows
     /// how many events are lost, including the damaged one.
     Damaged {
         number: u64,
