@@ -37,12 +37,6 @@ enum Next {
     #[default]
     Covered,
     Number(u64),
-    /// The number of a damaged record, and its position. The next run is known already, and shows
-    /// how many events are lost, including the damaged one.
-    Damaged {
-        number: u64,
-        at: u64,
-    },
     /// Any number, because the gap before the next run has been reported.
     Any,
 }
@@ -116,17 +110,10 @@ impl Merge {
                     let at = walk.map_or(0, |walk| walk.at);
                     let message = "expected a record that ends within its packet";
                     trace.diagnostics.add(Severity::Damage, at, message);
-                    lane.next = match lane.next {
-                        Next::Number(number) if !lane.runs.is_empty() => {
-                            Next::Damaged { number, at }
-                        }
-                        // Events of other lanes may follow before the next run is known, so report
-                        // the gap here.
-                        _ => {
-                            self.gaps.push((None, LossCause::Damaged, at));
-                            Next::Any
-                        }
-                    };
+                    // The next run would show how many events are lost. But if the trace arrives in
+                    // pieces, it is not known yet, and events of other lanes may follow.
+                    self.gaps.push((None, LossCause::Damaged, at));
+                    lane.next = Next::Any;
                     walk = None;
                 }
                 Step::End => {
@@ -228,19 +215,16 @@ impl Merge {
 /// Stores the gap between the last record of a lane and the next run.
 fn gap_before(lane: &mut Lane, run: &RecordRun, gaps: &mut Vec<(Option<u64>, LossCause, u64)>) {
     let (header, at) = (&run.header, run.records.start);
-    let (expected, damage) = match lane.next {
-        Next::Covered => (header.covered_from, None),
-        Next::Number(number) => (number, None),
-        Next::Damaged { number, at } => (number, Some(at)),
-        Next::Any => (header.first_event, None),
+    let expected = match lane.next {
+        Next::Covered => header.covered_from,
+        Next::Number(number) => number,
+        Next::Any => header.first_event,
     };
     // Events are numbered per lane, so the difference of the numbers is the exact number of lost
     // events.
-    let lost = header.first_event.checked_sub(expected).filter(|lost| *lost > 0);
-    let is_damage = damage.is_some() || run.after_damage;
-    if lost.is_some() || damage.is_some() {
-        let cause = if is_damage { LossCause::Damaged } else { LossCause::Overwritten };
-        gaps.push((lost, cause, damage.unwrap_or(at)));
+    if header.first_event > expected {
+        let cause = if run.after_damage { LossCause::Damaged } else { LossCause::Overwritten };
+        gaps.push((Some(header.first_event - expected), cause, at));
     }
     if header.lost_before > lane.lost {
         gaps.push((Some(header.lost_before - lane.lost), LossCause::BufferFull, at));
