@@ -1532,7 +1532,8 @@ int tw_rkh_open(struct tw_rkh *trace);
 int tw_rkh_configuration(struct tw_rkh *trace);
 
 /*
- Removes up to `most` of the oldest bytes, and stores their location (`rkh_trc_get_block`).
+ Removes the oldest bytes, at most `most` of them, and stores their location
+ (`rkh_trc_get_block`).
 
  A block is contiguous in memory, so it can be shorter than `most` although more bytes are
  waiting. Call again until the result is TW_NOTHING. Ownership: the bytes do not change until the
@@ -1964,8 +1965,9 @@ int tw_shark_compress_chunk(struct tw_shark *trace,
 #if defined(TRACEWELL_HOSTED)
 /*
  Creates a sender that writes each chunk's records to a file (`FTrace_init_disk_writer`). If the
- last component of `file` is `NAME`, chunk 0 is written to `0NAME` in the same folder, chunk 1 to
- `1NAME`, and so on. A file appears when it is complete. `file` itself is not written.
+ last component of `file` is `NAME`, the chunk that is sent first is written to `0NAME` in the
+ same folder, the next one to `1NAME`, and so on. A file appears when it is complete. `file`
+ itself is not written.
 
  Ownership: the caller owns `*sender` and passes it to `tw_shark_sender_close`; it is null after
  an error. Errors: TW_NULL, or an error of the system; TW_INVALID if the name is unsuitable or
