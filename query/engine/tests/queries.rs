@@ -324,6 +324,9 @@ fn groups_by_words_are_those_of_their_texts() {
         stdout(&run(&[&[sql.as_str()], of].concat()))
     };
     let mark = "number_of_words";
+    let as_text = |of: &str| format!("arrow_cast({of}, 'Utf8') AS {of}");
+    let names = ["context_name", "name", "meaning"].map(as_text).join(", ");
+    let of_texts = format!("(SELECT {names}, cpu, id, ticks, seq FROM events)");
     for words in [
         &["name"][..],
         &["context_name", "name"],
@@ -335,9 +338,6 @@ fn groups_by_words_are_those_of_their_texts() {
         let named: Vec<_> = (0..).zip(words).map(|(n, of)| format!("{of} AS by{n}")).collect();
         let named = named.join(", ");
         let sql = format!("SELECT {named}, {counts} FROM events GROUP BY {by} ORDER BY {by}");
-        let as_text = |of: &str| format!("arrow_cast({of}, 'Utf8') AS {of}");
-        let names = ["context_name", "name", "meaning"].map(as_text).join(", ");
-        let of_texts = format!("(SELECT {names}, cpu, id, ticks, seq FROM events)");
         let by_text = sql.replace("FROM events", &format!("FROM {of_texts}"));
         for of in [&files[..], &[lake]] {
             let found = rows(&[&[sql.as_str()], of].concat());
@@ -345,6 +345,21 @@ fn groups_by_words_are_those_of_their_texts() {
             assert!(found.len() > 3, "{by}: {found:?}");
             assert!(explained(&sql, of).contains(mark), "{by}");
             assert!(!explained(&by_text, of).contains(mark), "{by}");
+        }
+    }
+    for sql in [
+        "SELECT DISTINCT context_name, name FROM events ORDER BY context_name, name",
+        "SELECT name, count(*) AS n FROM events GROUP BY name HAVING count(*) > 3 \
+         ORDER BY n DESC, name LIMIT 5",
+        "SELECT name, count(*) FILTER (WHERE id > 10) AS n FROM events GROUP BY name ORDER BY name",
+        "SELECT name, count(DISTINCT context_name) AS n FROM events GROUP BY name ORDER BY name",
+        "SELECT count(DISTINCT name) AS n FROM events",
+    ] {
+        let by_text = sql.replace("FROM events", &format!("FROM {of_texts}"));
+        for of in [&files[..], &[lake]] {
+            let found = rows(&[&[sql], of].concat());
+            assert!(!found.is_empty(), "{sql}");
+            assert_eq!(found, rows(&[&[by_text.as_str()], of].concat()), "{sql}");
         }
     }
     // Some forms stay as they are.

@@ -365,17 +365,17 @@ impl Clock {
 
     /// Sets the rate from `ticks` on. `ticks` must not be less than the ticks of an earlier change.
     pub fn change_rate(&mut self, ticks: u64, rate: Rate) {
-        let nanoseconds = match self.rate {
-            Some(known) if self.changes.is_empty() && known == rate => return,
-            Some(first) if self.changes.is_empty() && ticks > 0 => {
+        let nanoseconds = match (self.rate, self.changes.is_empty()) {
+            (Some(known), true) if known == rate => return,
+            (Some(first), true) if ticks > 0 => {
                 self.changes.push(RateChange { ticks: 0, nanoseconds: 0, rate: first });
                 first.nanoseconds(ticks)
             }
-            _ if self.changes.is_empty() => {
+            (_, true) => {
                 self.rate = Some(rate);
                 rate.nanoseconds_up(ticks)
             }
-            _ => self.nanoseconds(ticks).unwrap_or(0),
+            (_, false) => self.nanoseconds(ticks).unwrap_or(0),
         };
         self.changes.push(RateChange { ticks, nanoseconds, rate });
     }

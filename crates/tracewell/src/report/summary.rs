@@ -19,9 +19,9 @@ use crate::analysis::spans::AllSpans;
 use crate::model::Trace;
 
 /// Maximum number of tasks and cores with separate rows.
-const MOST_TASKS: usize = 8;
+const MAX_TASKS: usize = 8;
 /// Maximum number of rows of the other tables.
-const MOST_ROWS: usize = 5;
+const MAX_ROWS: usize = 5;
 /// Minimum number of stacks and of queues that are shown, if the trace has that many.
 const FULLEST: usize = 3;
 /// A stack is nearly full if more than this percentage of it is used.
@@ -37,30 +37,30 @@ pub(super) fn text(
     layout: Layout,
 ) -> String {
     let mut text = head(trace, figures, wanted, layout);
-    let cores = figures.cores.iter().take(MOST_TASKS);
+    let cores = figures.cores.iter().take(MAX_TASKS);
     table(&mut text, layout, &load::CORES, cores.map(load::core));
     left_out(
         &mut text,
-        figures.cores.len().saturating_sub(MOST_TASKS) as u64,
+        figures.cores.len().saturating_sub(MAX_TASKS) as u64,
         "core",
         Some(Section::Cores),
     );
-    tasks(&mut text, trace, figures, MOST_TASKS, layout);
-    let waits = figures.longest_waits.iter().take(MOST_ROWS);
+    tasks(&mut text, trace, figures, MAX_TASKS, layout);
+    let waits = figures.longest_waits.iter().take(MAX_ROWS);
     table(&mut text, layout, &WAITS, waits.map(|wait| wait_row(trace, wait)));
     let (stacks, more) = fullest_stacks(figures);
     table(&mut text, layout, &STACKS, stacks.iter().map(|used| stack(trace, used)));
     left_out(&mut text, more, "stack", Some(Section::Stacks));
     let mut busiest: Vec<_> = machines.machines.iter().collect();
     busiest.sort_by_key(|machine| Reverse(machine.steps));
-    let rows = busiest.iter().take(MOST_ROWS).map(|machine| machine_row(trace, machine));
+    let rows = busiest.iter().take(MAX_ROWS).map(|machine| machine_row(trace, machine));
     table(&mut text, layout, &MACHINES, rows);
-    let more = busiest.len().saturating_sub(MOST_ROWS) as u64;
+    let more = busiest.len().saturating_sub(MAX_ROWS) as u64;
     left_out(&mut text, more, "state machine", Some(Section::Machines));
     let (queues, more) = busiest_queues(machines);
     table(&mut text, layout, &machines::LEVELS, queues.iter().map(|level| level_row(trace, level)));
     left_out(&mut text, more, "queue", Some(Section::Queues));
-    spans::put(&mut text, trace, all_spans, MOST_ROWS, layout);
+    spans::put(&mut text, trace, all_spans, MAX_ROWS, layout);
     let findings = [inversions(trace, figures), misses(trace, figures)];
     for (index, finding) in findings.into_iter().flatten().enumerate() {
         text.push_str(if index == 0 { "\n" } else { "" });
@@ -87,7 +87,7 @@ fn wait_row(trace: &Trace, wait: &Waited) -> [Cell; 7] {
 }
 
 /// Returns the fullest stacks, and the number of other stacks. These are the stacks that are nearly
-/// full, but at least [`FULLEST`] and at most [`MOST_TASKS`] stacks.
+/// full, but at least [`FULLEST`] and at most [`MAX_TASKS`] stacks.
 fn fullest_stacks(figures: &Figures) -> (Vec<&Stack>, u64) {
     let share = |stack: &Stack| {
         let used = u128::from(stack.used.unwrap_or(0));
@@ -97,7 +97,7 @@ fn fullest_stacks(figures: &Figures) -> (Vec<&Stack>, u64) {
     stacks.sort_by_key(|stack| Reverse(share(stack)));
     let nearly_full = |stack: &&&Stack| share(stack) > u128::from(NEARLY_FULL) * 100;
     let count = stacks.iter().take_while(nearly_full).count();
-    stacks.truncate(count.clamp(FULLEST, MOST_TASKS));
+    stacks.truncate(count.clamp(FULLEST, MAX_TASKS));
     let others = figures.stacks.len() - stacks.len();
     (stacks, others as u64)
 }
@@ -108,7 +108,7 @@ fn busiest_queues(machines: &MachineFigures) -> (Vec<&Level>, u64) {
     let mut levels: Vec<_> = machines.levels.iter().collect();
     levels.sort_by_key(|level| (Reverse(level.refused), Reverse(level.put)));
     let count = levels.iter().take_while(|level| level.refused > 0).count();
-    levels.truncate(count.clamp(FULLEST, MOST_ROWS));
+    levels.truncate(count.clamp(FULLEST, MAX_ROWS));
     let others = machines.levels.len() - levels.len();
     (levels, others as u64)
 }
@@ -132,7 +132,7 @@ fn inversions(trace: &Trace, figures: &Figures) -> Option<String> {
     let mut resources: Vec<_> =
         figures.resources.iter().filter(|resource| resource.figures.inversions > 0).collect();
     resources.sort_by_key(|resource| Reverse(resource.figures.inversions));
-    let of_each = resources.iter().take(MOST_ROWS).map(|resource| {
+    let of_each = resources.iter().take(MAX_ROWS).map(|resource| {
         let name = resource_name(trace, resource.key, resource.kind, resource.last_ticks);
         let name = name.map_or_else(|| format!("0x{:08X}", resource.key), Cow::into_owned);
         let (figures, inverted) = (&resource.figures, resource.figures.inverted);
@@ -157,7 +157,7 @@ fn misses(trace: &Trace, figures: &Figures) -> Option<String> {
     });
     let mut missed: Vec<_> = missed.collect();
     missed.sort_by_key(|(_, count)| Reverse(*count));
-    let of_each = missed.iter().take(MOST_ROWS).map(|(name, count)| format!("{name} {count}"));
+    let of_each = missed.iter().take(MAX_ROWS).map(|(name, count)| format!("{name} {count}"));
     listed("missed deadlines", of_each.collect(), missed.len())
 }
 

@@ -61,7 +61,7 @@ pub(super) struct Areas {
 
 /// Decompressed records occupy at most 16 MiB or 64 times the size of the input, whichever is
 /// larger. This limit prevents a malicious file from filling the memory.
-const UNPACKED_AT_LEAST: usize = 16 << 20;
+const MIN_UNPACKED: usize = 16 << 20;
 const UNPACKED_TIMES: usize = 64;
 
 /// Decompresses LZ4 data. Returns the number of bytes written to `place`, or `None` if the data is
@@ -74,7 +74,7 @@ impl Areas {
     /// Adds the records of a compressed chunk. `packed` is the range of its compressed bytes.
     fn unpack(&mut self, input: &[u8], packed: Range<usize>, diagnostics: &mut Diagnostics) {
         let area = input.get(packed.clone()).unwrap_or_default();
-        let most = UNPACKED_AT_LEAST.max(input.len().saturating_mul(UNPACKED_TIMES));
+        let most = MIN_UNPACKED.max(input.len().saturating_mul(UNPACKED_TIMES));
         let (mut start, mut missing) = (self.unpacked.len(), None);
         for record in AreaRecords::new(area, Some(expand)) {
             let (at, message) = match record {

@@ -25,7 +25,7 @@ use crate::model::{ContextId, Position, Trace};
 use crate::text::spoken_time;
 
 /// Maximum number of parts in the text.
-const MOST_PARTS: usize = 200;
+const MAX_PARTS: usize = 200;
 
 /// Appends the explanation: a sentence, the sums, and the parts in order of time.
 pub(super) fn put(text: &mut String, trace: &Trace, path: &CriticalPath, layout: Layout) {
@@ -42,9 +42,9 @@ pub(super) fn put(text: &mut String, trace: &Trace, path: &CriticalPath, layout:
     let all = [Cell::from("all"), duration(trace, path.ticks()), Cell::Share(10_000)];
     let all = (path.ticks() > 0).then_some(all);
     table(text, layout, &["WHAT HAPPENED", "TIME", "%"], rows.chain(all));
-    let parts = path.parts.iter().take(MOST_PARTS);
+    let parts = path.parts.iter().take(MAX_PARTS);
     table(text, layout, &PARTS, parts.map(|part| row(trace, path, part)));
-    let more = path.parts.len().saturating_sub(MOST_PARTS) as u64 + path.more.0;
+    let more = path.parts.len().saturating_sub(MAX_PARTS) as u64 + path.more.0;
     left_out(text, more, "part", None);
 }
 

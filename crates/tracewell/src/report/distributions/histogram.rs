@@ -18,7 +18,7 @@ const WIDTH: usize = 80;
 /// Minimum width of the longest bar.
 const MIN_BAR: usize = 10;
 /// Maximum number of intervals of the same width.
-const MOST_INTERVALS: u64 = 16;
+const MAX_INTERVALS: u64 = 16;
 /// If the ratio of the longest to the shortest time is at least this number, the width of the
 /// intervals grows.
 const GROWS_FROM: u64 = 20;
@@ -102,7 +102,7 @@ fn bounds(times: Range<u64>) -> Vec<u64> {
         return growing(start, end);
     }
     let mut steps = round_numbers().chain([u64::MAX]);
-    let fits = |step: &u64| (end / step) - (start / step) < MOST_INTERVALS;
+    let fits = |step: &u64| (end / step) - (start / step) < MAX_INTERVALS;
     let step = steps.find(fits).unwrap_or(u64::MAX);
     (start / step..=end / step).map(|number| number * step).collect()
 }

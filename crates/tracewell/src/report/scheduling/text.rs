@@ -93,14 +93,14 @@ pub(in crate::report) fn head(
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Returns a line for each interval that was not recorded, at most [`MOST_HIDDEN`] lines.
+/// Returns a line for each interval that was not recorded, at most [`MAX_HIDDEN`] lines.
 fn hidden(trace: &Trace, figures: &Figures) -> Vec<String> {
-    let listed = figures.hidden.iter().take(MOST_HIDDEN).map(|Hidden { id, from, until }| {
+    let listed = figures.hidden.iter().take(MAX_HIDDEN).map(|Hidden { id, from, until }| {
         let filter = &trace.schema.event(*id).label;
         format!("not recorded from tick {from} to {until}: {filter}")
     });
     let mut lines: Vec<_> = listed.collect();
-    let more = figures.hidden.len().saturating_sub(MOST_HIDDEN);
+    let more = figures.hidden.len().saturating_sub(MAX_HIDDEN);
     if more > 0 {
         lines.push(format!(
             "not recorded in {} (--json lists them)",
@@ -111,7 +111,7 @@ fn hidden(trace: &Trace, figures: &Figures) -> Vec<String> {
 }
 
 /// Maximum number of lines about intervals that were not recorded.
-const MOST_HIDDEN: usize = 5;
+const MAX_HIDDEN: usize = 5;
 
 /// Appends the tables of a section, if it is about the scheduler.
 fn put_section(

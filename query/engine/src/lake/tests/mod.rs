@@ -26,6 +26,19 @@ fn run<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
+/// Runs a test of users of one storage, with many different interleavings of their operations. The
+/// test also gets the number of the interleaving, for its messages.
+fn interleaved(test: impl AsyncFn(&Unsteady, u64)) {
+    for seed in 1..=150 {
+        let store = Unsteady::default();
+        run(async {
+            open(&store).await;
+            store.interleave(seed);
+            test(&store, seed).await;
+        });
+    }
+}
+
 /// Returns a commit with one trace and one file. `writer` is a part of the file's name.
 fn commit(trace: u32, writer: u32) -> Commit {
     let labels = BTreeMap::from([(format!("label{trace}"), "1".to_owned())]);
@@ -234,49 +247,44 @@ fn a_repeated_request_does_not_lose_a_commit() {
 fn writers_and_readers_can_interleave_in_any_way() {
     const WRITERS: u32 = 3;
     const TRACES: u32 = 8;
-    for seed in 1..=150 {
-        let store = Unsteady::default();
-        run(async {
-            open(&store).await;
-            store.interleave(seed);
-            let writers = (0..WRITERS).map(async |writer| {
-                let mut lake = open(&store).await;
-                let mut done = Vec::new();
-                for trace in 0..TRACES {
-                    // All writers add trace 0; every other trace has one writer.
-                    let trace = if trace == 0 { 0 } else { writer * TRACES + trace };
-                    match lake.append(&commit(trace, writer)).await.unwrap() {
-                        Appended::Done => done.push(trace),
-                        Appended::Conflict => assert_eq!(trace, 0),
-                    }
-                    if (trace + writer) % 2 == 0 {
-                        lake.compact().await.unwrap();
-                    }
-                    hashes(&lake);
+    interleaved(async |store, seed| {
+        let writers = (0..WRITERS).map(async |writer| {
+            let mut lake = open(store).await;
+            let mut done = Vec::new();
+            for trace in 0..TRACES {
+                // All writers add trace 0; every other trace has one writer.
+                let trace = if trace == 0 { 0 } else { writer * TRACES + trace };
+                match lake.append(&commit(trace, writer)).await.unwrap() {
+                    Appended::Done => done.push(trace),
+                    Appended::Conflict => assert_eq!(trace, 0),
                 }
-                done
-            });
-            let reader = async {
-                let mut lake = open(&store).await;
-                let mut before = Vec::new();
-                while before.len() < (WRITERS * (TRACES - 1) + 1) as usize {
-                    lake.refresh().await.unwrap();
-                    let found = hashes(&lake);
-                    assert!(found.starts_with(&before), "{before:?} {found:?}");
-                    before = found;
+                if (trace + writer) % 2 == 0 {
+                    lake.compact().await.unwrap();
                 }
-                before
-            };
-            let (done, read) = futures::future::join(join_all(writers), reader).await;
-            let mut done: Vec<u32> = done.into_iter().flatten().collect();
-            let lake = open(&store).await;
-            assert_eq!(hashes(&lake), read, "seed {seed}");
-            let mut found: Vec<u32> = read.iter().map(|hash| hash.parse().unwrap()).collect();
-            done.sort_unstable();
-            found.sort_unstable();
-            assert_eq!(done, found, "seed {seed}");
+                hashes(&lake);
+            }
+            done
         });
-    }
+        let reader = async {
+            let mut lake = open(store).await;
+            let mut before = Vec::new();
+            while before.len() < (WRITERS * (TRACES - 1) + 1) as usize {
+                lake.refresh().await.unwrap();
+                let found = hashes(&lake);
+                assert!(found.starts_with(&before), "{before:?} {found:?}");
+                before = found;
+            }
+            before
+        };
+        let (done, read) = futures::future::join(join_all(writers), reader).await;
+        let mut done: Vec<u32> = done.into_iter().flatten().collect();
+        let lake = open(store).await;
+        assert_eq!(hashes(&lake), read, "seed {seed}");
+        let mut found: Vec<u32> = read.iter().map(|hash| hash.parse().unwrap()).collect();
+        done.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(done, found, "seed {seed}");
+    });
 }
 
 #[test]
@@ -378,44 +386,39 @@ fn a_program_that_merges_can_stop_after_any_operation() {
 fn programs_that_add_and_merge_can_interleave_in_any_way() {
     const WRITERS: u32 = 3;
     const TRACES: u32 = 6;
-    for seed in 1..=150 {
-        let store = Unsteady::default();
-        run(async {
-            open(&store).await;
-            store.interleave(seed);
-            let writers = (0..WRITERS).map(async |writer| {
-                let mut lake = open(&store).await;
-                for trace in 0..TRACES {
-                    let added = lake.append(&commit(writer * TRACES + trace, writer)).await;
-                    assert_eq!(added.unwrap(), Appended::Done);
-                    merged_hashes(&lake);
-                    if trace % 3 == writer {
-                        lake.compact().await.unwrap();
-                    }
+    interleaved(async |store, seed| {
+        let writers = (0..WRITERS).map(async |writer| {
+            let mut lake = open(store).await;
+            for trace in 0..TRACES {
+                let added = lake.append(&commit(writer * TRACES + trace, writer)).await;
+                assert_eq!(added.unwrap(), Appended::Done);
+                merged_hashes(&lake);
+                if trace % 3 == writer {
+                    lake.compact().await.unwrap();
                 }
-            });
-            let mergers = (0..WRITERS).map(async |merger| {
-                let mut lake = open(&store).await;
-                let (mut done, mut number) = (0, merger);
-                while merged_hashes(&lake).len() < (WRITERS * TRACES) as usize {
-                    lake.refresh().await.unwrap();
-                    if let [one, two, ..] = lake.all_files() {
-                        number += WRITERS;
-                        let commit = merge(&[one.clone(), two.clone()], number);
-                        let merged = lake.append(&commit).await.unwrap();
-                        done += usize::from(merged == Appended::Done);
-                    }
-                    merged_hashes(&lake);
-                }
-                done
-            });
-            let (_, merged) = futures::future::join(join_all(writers), join_all(mergers)).await;
-            let lake = open(&store).await;
-            assert_eq!(merged_hashes(&lake).len(), (WRITERS * TRACES) as usize, "seed {seed}");
-            // Each merge replaced two files by one.
-            let merged: usize = merged.into_iter().sum();
-            let files = lake.all_files().len();
-            assert_eq!(files + merged, (WRITERS * TRACES) as usize, "seed {seed}");
+            }
         });
-    }
+        let mergers = (0..WRITERS).map(async |merger| {
+            let mut lake = open(store).await;
+            let (mut done, mut number) = (0, merger);
+            while merged_hashes(&lake).len() < (WRITERS * TRACES) as usize {
+                lake.refresh().await.unwrap();
+                if let [one, two, ..] = lake.all_files() {
+                    number += WRITERS;
+                    let commit = merge(&[one.clone(), two.clone()], number);
+                    let merged = lake.append(&commit).await.unwrap();
+                    done += usize::from(merged == Appended::Done);
+                }
+                merged_hashes(&lake);
+            }
+            done
+        });
+        let (_, merged) = futures::future::join(join_all(writers), join_all(mergers)).await;
+        let lake = open(store).await;
+        assert_eq!(merged_hashes(&lake).len(), (WRITERS * TRACES) as usize, "seed {seed}");
+        // Each merge replaced two files by one.
+        let merged: usize = merged.into_iter().sum();
+        let files = lake.all_files().len();
+        assert_eq!(files + merged, (WRITERS * TRACES) as usize, "seed {seed}");
+    });
 }
