@@ -17,6 +17,8 @@
 
 mod allocations;
 
+use std::hint::black_box;
+
 use allocations::counted;
 use tracewell_record::clock::{EventCounter, Masked};
 use tracewell_record::shark::Areas;
@@ -85,7 +87,8 @@ fn a_system_call_would_be_noticed() {
     // SAFETY: the call has no arguments.
     let asks = |(): &mut ()| _ = unsafe { libc::syscall(libc::SYS_getpid) };
     assert_eq!(confined(|| (), asks), Err(libc::SIGSYS));
-    assert_eq!(confined(|| (), |()| drop(Box::new(1))), Ok(2));
+    // Without `black_box`, an optimised build would not allocate.
+    assert_eq!(confined(|| (), |()| drop(black_box(Box::new(1)))), Ok(2));
 }
 
 #[test]
