@@ -15,6 +15,9 @@ import { keyName, wholeRow } from "./whole.js";
 /** Maximum number of rows in a table; the others are added up in one row. */
 const MAX_LINES = 14;
 
+/** Headings of the shares with the places at which a narrow panel may break them. The numbers below them need less room. */
+const HYPHENATED = new Map([["ready or preempted", "ready or pre\u00ADempted"], ["blocked", "block\u00ADed"], ["sleeping", "sleep\u00ADing"]]);
+
 /** @typedef {import("./elements.js").Content} Content */
 
 export class Details {
@@ -380,7 +383,7 @@ export class Details {
         if (own.length > MAX_LINES) lines.push(element("tr", [element("td", [`and ${own.length - MAX_LINES} more`])]));
         const cores = this.model.rows.filter((/** @type {any} */ { kind }) => kind === "core").length;
         const unit = cores > 1 ? "% of one core" : "% of time";
-        const head = [unit, ...columns].map((text) => element("th", [text]));
+        const head = [unit, ...columns].map((text) => element("th", [HYPHENATED.get(text) ?? text]));
         if (columns.at(-1) === "other") head[columns.length].title = "sleeping, job done, not running, or unknown";
         return element("table", [element("tr", head), ...lines], "shares-table");
     }
