@@ -173,8 +173,9 @@ export function show(content, store, load, several = null) {
         // To scroll the list, the browser needs the layout. Scroll before other changes of the
         // page, which would make the browser compute the layout again.
         else if (view.tab === "events") list.follow();
-        timeline.draw();
+        // The timeline places the line at the pointer. Drawing a text after this change would make the browser compute the style.
         overview.draw();
+        timeline.draw();
         if (!isMoving) follow();
         detail.check(model);
         if (!isMoving) pace.cost = performance.now() - begun;

@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 53] = [
+const MODULES: [&str; 54] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/live.js"),
     include_str!("../../../page/bounds.js"),
@@ -27,6 +27,7 @@ const MODULES: [&str; 53] = [
     include_str!("../../../page/elements.js"),
     include_str!("../../../page/svg.js"),
     include_str!("../../../page/paint.js"),
+    include_str!("../../../page/paints.js"),
     include_str!("../../../page/rectangles.js"),
     include_str!("../../../page/pixels.js"),
     include_str!("../../../page/dense.js"),
