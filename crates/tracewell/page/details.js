@@ -9,6 +9,7 @@ import { objectText } from "./objects.js";
 import { selectedSpan } from "./overlays.js";
 import { counted } from "./rows.js";
 import { rankText, shares } from "./shares.js";
+import { grouped } from "./time.js";
 import { requestOf } from "./waits.js";
 import { keyName, wholeRow } from "./whole.js";
 
@@ -130,7 +131,7 @@ export class Details {
             [keyName(contexts[context].key), [contexts[context].key]],
             ["core", [String(events.cpu[index])]],
             ["event id", breakable(`${kind.id}${kind.name === kind.label ? "" : ` ${kind.name}`}`)],
-            ["ticks", [at.toLocaleString("en")]],
+            ["ticks", [grouped(at)]],
         ];
         const { title } = this.model.files[this.model.fileOf(events.context[index])] ?? {};
         if (title) facts.unshift(["file", [title]]);
@@ -355,7 +356,7 @@ export class Details {
         const ticks = (/** @type {number} */ value) => counted(Math.round(value), "tick");
         /** @type {[string, Content][]} */
         const facts = [["length", [model.clock.isKnown ? `${model.span(from, to)}, ${ticks(to - from)}` : ticks(to - from)]],
-            ["events", [model.part && !model.part.listed ? "not listed" : count.toLocaleString("en")]]];
+            ["events", [(model.part && !model.part.listed) || model.header.isReading ? "not listed" : grouped(count)]]];
         const { measured } = this.view;
         if (measured) {
             const [begin, end] = measured.map((time) => model.time(model.exact(time)));

@@ -163,6 +163,33 @@ test("the shares of wide pixels of a long row, from stored sums, are those of it
     }
 });
 
+test("the pixels of a long row have the spans that a search in the whole row finds, and long spans may be runs", () => {
+    // Groups of changes at equal times, some of them at the boundaries of pixels, and a long span in the middle.
+    const count = 20_000;
+    const at = Float64Array.from({ length: count }, (_, i) => 10 * (i - (i % 3)) + (i < count / 2 ? 0 : 40_000));
+    const state = Uint8Array.from({ length: count }, (_, i) => (i % 2 === 0 ? 1 : 5));
+    const row = new Spans(/** @type {any} */ ({ change: { at, seq: at, state, value: state }, length: 10 * count + 40_000 }), [0, count]);
+    // Each pixel has about 30 changes.
+    const width = 307;
+    const times = Float64Array.from({ length: 820 }, (_, column) => -1500 + column * width);
+    for (const own of [undefined, 1]) {
+        const pixels = new Pixels(row, times, true, own);
+        assert.equal(pixels.isSimple, own === 1);
+        let runs = 0;
+        for (let column = 0; column + 1 < times.length; column += 1) {
+            const [from, to] = times.slice(column, column + 2);
+            pixels.go(column);
+            const [first, end] = row.within(from, to);
+            assert.deepEqual([Math.max(pixels.first, 0), pixels.end], [first, end], String(from));
+            assert.equal(pixels.middle, row.find((from + to) / 2));
+            if (!pixels.isSingle || row.to(first) < to + 3 * width) continue;
+            runs += 1;
+            assert.ok(pixels.mayLast(1, 3), String(from));
+        }
+        assert.ok(runs > 120, String(runs));
+    }
+});
+
 test("texts follow a single movement at once, and follow a long movement a few times per second", () => {
     const pace = new Pace();
     const still = ["selection"];

@@ -13,9 +13,9 @@ const STYLE: &str = include_str!("../../../page/page.css");
 /// The modules of the page; a module imports only from earlier modules.
 const MODULES: [&str; 54] = [
     include_str!("../../../page/source.js"),
-    include_str!("../../../page/live.js"),
     include_str!("../../../page/bounds.js"),
     include_str!("../../../page/time.js"),
+    include_str!("../../../page/live.js"),
     include_str!("../../../page/detail.js"),
     include_str!("../../../page/intervals.js"),
     include_str!("../../../page/model.js"),
