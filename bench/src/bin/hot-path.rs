@@ -6,7 +6,8 @@
 //! and their summary, from which `serve` makes views, and prints the number of changes in the
 //! tracks. `hot-path views FILE COUNT PARTS` collects the data of a served page, and divides the
 //! trace into `PARTS` equal parts. It makes `COUNT` views, each of one part, and prints the size of
-//! the last view in bytes. `hot-path record EVENTS` records events of two fields into a stream that
+//! the last view in bytes. `hot-path page FILE` reads a trace into memory, makes the page of this
+//! trace as the static page does, and prints its size in bytes. `hot-path record EVENTS` records events of two fields into a stream that
 //! overwrites its oldest events; the number is rounded up to a multiple of 50,000.
 #![forbid(unsafe_code)]
 
@@ -57,6 +58,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
             payload.len() as u64
         }
+        ["page", file] => {
+            let mut builder = ServedBuilder::uncompressed();
+            let mut input = Input::from_bytes(file, std::fs::read(file)?, Settings::default())?;
+            let trace = input.read(&mut builder)?;
+            builder.finish(&trace, file)?.0.len() as u64
+        }
         ["record", events] => {
             let rounds = events.parse::<u64>()?.div_ceil(u64::from(stream::EVENTS));
             let stream = stream::stream()?;
@@ -67,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => {
             let usage = "usage: hot-path decode FILE | floor FILE | summary FILE | \
-                         views FILE COUNT PARTS | record EVENTS";
+                         views FILE COUNT PARTS | page FILE | record EVENTS";
             return Err(usage.into());
         }
     };

@@ -4,9 +4,11 @@ import { lowerBound } from "./bounds.js";
 import { drawRow } from "./dense.js";
 import { BLOCKED, INTERRUPTED, RUNNING } from "./model.js";
 import { cut, hatch, widthOf } from "./paint.js";
+import { paintOf } from "./paints.js";
 
 /** @typedef {import("./spans.js").Frame} Frame */
 /** @typedef {import("./dense.js").Box} Box */
+/** @typedef {import("./paints.js").Paint} Paint */
 /** @typedef {import("./rectangles.js").Rectangles} Rectangles */
 
 /** States of a context that could run: preempted, ready. */
@@ -41,6 +43,7 @@ function lineOf(colours, colour, state) {
 export function drawContext(frame, lane, y, box) {
     const { model, colours, sheet } = frame;
     const colour = frame.contexts[lane.context ?? 0];
+    const styles = new Styles(colours, colour, box);
     /** @type {{ text: string, x: number, room: number }[]} */
     const labels = [];
     const label = (/** @type {any} */ spans, /** @type {number} */ index, /** @type {number} */ x, /** @type {number} */ width) => {
@@ -49,24 +52,22 @@ export function drawContext(frame, lane, y, box) {
     };
     drawRow(frame, lane.row.spans, box, {
         state: RUNNING,
+        paint: styles.running,
         span: (_, spans, index, __, x, width) => {
             drawState(frame, colour, spans.state[index], box, x, width);
             label(spans, index, x, width);
         },
         run: (_, spans, index, __, x, width, rects) => {
-            addState(rects, colours, colour, spans.state[index], box, x, width);
+            styles.add(rects, spans.state[index], x, width);
             label(spans, index, x, width);
         },
         pixel: (_, pixels, { y: top, height }, x, rects) => {
             const share = pixels.share(RUNNING);
-            if (pixels.isDense) {
-                const part = Math.max(1, Math.round(height * share));
-                if (share > 0) rects.bar(x, top + height - part, part, colour);
-            } else if (share > 0.5 || (share > 0 && pixels.hasWhole)) {
+            if (share > 0.5 || (share > 0 && pixels.hasWhole)) {
                 // In a row that is not dense, a short run is as high as a long one.
-                rects.bar(x, top, height, colour);
+                rects.bar(x, top, height, styles.running);
             } else if (pixels.middle >= 0) {
-                addState(rects, colours, colour, pixels.spans.state[pixels.middle], box, x, 1);
+                styles.add(rects, pixels.spans.state[pixels.middle], x, 1);
             }
         },
     });
@@ -106,37 +107,66 @@ function drawState({ ink, colours }, colour, state, { y, height }, x, width) {
     ink.globalAlpha = 1;
 }
 
-/** Adds a state to an image. The state looks as if `drawState` had drawn it. @type {(rects: Rectangles, colours: import("./theme.js").Colours, colour: string, state: number, box: Box, x: number, width: number) => void} */
-function addState(rects, colours, colour, state, { y, height }, x, width) {
-    if (state === RUNNING || state === INTERRUPTED) {
-        rects.add(x, y, width, height, colour, state === RUNNING ? 1 : PALE);
-    } else if (WAITING.includes(state)) {
-        rects.hatch(x, y, width, height, colour);
-        if (width <= BORDERED) return;
-        for (const top of [y, y + height - 1]) rects.add(x, top, width, 1, colour, BORDER);
-        for (const left of [x, x + width - 1]) rects.add(left, y + 1, 1, height - 2, colour, BORDER);
-    } else if (state === 0) {
-        rects.hatch(x, y + 3, width, height - 6, colours.unknown, VAGUE);
-    } else if (state !== DELETED) {
-        const line = lineOf(colours, colour, state);
-        const [top, bottom] = [y + (height - line.thickness) / 2, y + (height + line.thickness) / 2];
-        // Pixels that the line covers in part are paler.
-        for (let row = Math.floor(top); row < bottom; row += 1) {
-            addLine(rects, row, line.colour, Math.min(row + 1, bottom) - Math.max(row, top), line.dash, x, x + width);
+/** A row of pixels of a line. Pixels that the line covers in part are paler. @typedef {{ y: number, colour: string, alpha: number, paint: Paint, dash: number[] }} LineRow */
+
+/** The paints and the lines of one lane, for its states in an image. */
+class Styles {
+    /** @param {import("./theme.js").Colours} colours @param {string} colour @param {Box} box */
+    constructor(colours, colour, box) {
+        this.box = box;
+        this.colours = colours;
+        this.colour = colour;
+        this.running = paintOf(colour);
+        this.interrupted = paintOf(colour, PALE);
+        this.border = paintOf(colour, BORDER);
+        this.unknown = paintOf(colours.unknown, VAGUE);
+        /** The lines of states. @type {(LineRow[] | undefined)[]} */
+        this.lines = [];
+    }
+
+    /** Adds a state to an image. The state looks as if `drawState` had drawn it. @type {(rects: Rectangles, state: number, x: number, width: number) => void} */
+    add(rects, state, x, width) {
+        const { y, height } = this.box;
+        if (state === RUNNING || state === INTERRUPTED) {
+            rects.add(x, y, width, height, state === RUNNING ? this.running : this.interrupted);
+        } else if (WAITING.includes(state)) {
+            rects.hatch(x, y, width, height, this.running);
+            if (width <= BORDERED) return;
+            rects.add(x, y, width, 1, this.border);
+            rects.add(x, y + height - 1, width, 1, this.border);
+            rects.add(x, y + 1, 1, height - 2, this.border);
+            rects.add(x + width - 1, y + 1, 1, height - 2, this.border);
+        } else if (state === 0) {
+            rects.hatch(x, y + 3, width, height - 6, this.unknown);
+        } else if (state !== DELETED) {
+            for (const row of this.lines[state] ??= this.lineRows(state)) addLine(rects, row, x, x + width);
         }
+    }
+
+    /** Returns the rows of the line of a state. @param {number} state @returns {LineRow[]} */
+    lineRows(state) {
+        const { colour, thickness, dash } = lineOf(this.colours, this.colour, state);
+        const middle = this.box.y + this.box.height / 2;
+        const [top, bottom] = [middle - thickness / 2, middle + thickness / 2];
+        const rows = [];
+        for (let y = Math.floor(top); y < bottom; y += 1) {
+            const alpha = Math.min(y + 1, bottom) - Math.max(y, top);
+            rows.push({ y, colour, alpha, paint: paintOf(colour, alpha), dash });
+        }
+        return rows;
     }
 }
 
-/** Adds a line that is one pixel high. @type {(rects: Rectangles, y: number, colour: string, alpha: number, dash: number[], from: number, to: number) => void} */
-function addLine(rects, y, colour, alpha, [on, off], from, to) {
+/** Adds a part of a line that is one pixel high. @type {(rects: Rectangles, row: LineRow, from: number, to: number) => void} */
+function addLine(rects, { y, colour, alpha, paint, dash: [on, off] }, from, to) {
     if (on === undefined) {
-        rects.add(from, y, to - from, 1, colour, alpha);
+        rects.add(from, y, to - from, 1, paint);
         return;
     }
     const [whole, part] = [Math.floor(on), on % 1];
     for (let x = from; x < to; x += on + off) {
-        rects.add(x, y, Math.min(whole, to - x), 1, colour, alpha);
-        if (part > 0 && x + whole < to) rects.add(x + whole, y, 1, 1, colour, alpha * part);
+        rects.add(x, y, Math.min(whole, to - x), 1, paint);
+        if (part > 0 && x + whole < to) rects.add(x + whole, y, 1, 1, paintOf(colour, alpha * part));
     }
 }
 
@@ -186,18 +216,20 @@ function drawJobs(frame, lane, y, colour) {
     const jobs = jobsOf.get(context);
     if (!jobs) return;
     const rects = sheet.rectangles({ left, top: bottom, width, height: 2 }, jobs.count(view.from, view.to));
+    const paint = paintOf(colour, JOB);
     jobs.visit(view.from, view.to, least, (_, begin, end) => {
         const [from, to] = [x(Math.max(begin, view.from)), x(Math.min(end, view.to))];
-        rects.add(from, bottom, Math.max(to - from - 1, 1), 2, colour, JOB);
+        rects.add(from, bottom, Math.max(to - from - 1, 1), 2, paint);
     });
     rects.end();
     const misses = missesOf.get(context);
     if (!misses) return;
     const alarms = sheet.rectangles({ left, top: y, width, height: lane.height }, misses.count(view.from, view.to));
+    const alarm = paintOf(colours.alarm);
     misses.visit(view.from, view.to, least, (_, missed, end) => {
         const [from, to] = [x(missed), x(Math.min(end, view.to))];
-        alarms.add(from, y + 3, 2, lane.height - 6, colours.alarm);
-        alarms.add(from, bottom, Math.max(to - from, 4), 2, colours.alarm);
+        alarms.add(from, y + 3, 2, lane.height - 6, alarm);
+        alarms.add(from, bottom, Math.max(to - from, 4), 2, alarm);
     });
     alarms.end();
 }

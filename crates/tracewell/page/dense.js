@@ -12,9 +12,9 @@ import { textOn } from "./theme.js";
 /**
  * The functions that draw the spans of one kind of row. `span` draws a span on the canvas. `run` and `pixel` draw on an image: `run` draws
  * the whole pixels that a span covers, and `pixel` draws a pixel in which spans end. `state` is the state whose share `pixel` needs, if it
- * needs one.
+ * needs one. If there is a `paint`, each pixel of a dense row is a bar of this paint instead: its height shows the share of the state.
  * @typedef {{
- *   state?: number,
+ *   state?: number, paint?: import("./paints.js").Paint,
  *   span: (frame: Frame, spans: any, index: number, box: Box, x: number, width: number) => void,
  *   run: (frame: Frame, spans: any, index: number, box: Box, x: number, width: number, rects: import("./rectangles.js").Rectangles) => void,
  *   pixel: (frame: Frame, pixels: Pixels, box: Box, x: number, rects: import("./rectangles.js").Rectangles) => void,
@@ -22,7 +22,7 @@ import { textOn } from "./theme.js";
  */
 
 /** Maximum number of spans that a picture draws one by one. If there are more, the rows with the most spans are drawn as images. */
-const SPANS = 4000;
+const SPANS = 2000;
 
 /** Minimum width in pixels of a bar with a name. */
 const NAMED = 24;
@@ -64,29 +64,34 @@ export function drawRow(frame, spans, box, painter) {
 }
 
 /** @type {(frame: Frame, spans: any, box: Box, painter: Painter, isDense: boolean) => void} */
-function drawPixels(frame, spans, box, { run, pixel, state }, isDense) {
+function drawPixels(frame, spans, box, { run, pixel, state, paint }, isDense) {
     const { sheet, view, times, left, x } = frame;
+    const { y, height } = box;
     const width = times.length - 1;
-    const rects = sheet.rectangles({ left, top: box.y, width, height: box.height });
-    const pixels = new Pixels(spans, times[0], isDense);
+    const rects = sheet.rectangles({ left, top: y, width, height });
     // In the sequence view, the pixels cover times of different lengths.
-    const isSimple = state !== undefined && view.scale === PROPORTIONAL && pixels.simplify(state, times[1] - times[0]);
+    const pixels = new Pixels(spans, times, isDense, state, view.scale === PROPORTIONAL);
     const last = Math.min(Math.ceil(x(spans.to(spans.count - 1)) - left), width);
+    // Among pixels that show shares, a state that is only a few pixels wide would look like a speck.
+    const speck = isDense ? SPECK : 0;
     let column = 0;
     while (column < last) {
-        pixels.advance(times[column + 1]);
-        const share = isSimple ? pixels.share(state) : 0;
-        let end = column;
-        if ((share <= 0 || share >= 1) && pixels.isSingle) end = Math.min(Math.floor(x(spans.to(pixels.first)) - left), last);
-        // Among pixels that show shares, a state that is only a few pixels wide would look like a speck.
-        if (end - column > (isDense ? SPECK : 0)) {
+        pixels.go(column);
+        const isLong = pixels.mayLast(state ?? -1, speck) && pixels.isSingle;
+        const end = isLong ? Math.min(Math.floor(x(spans.to(pixels.first)) - left), last) : column;
+        if (end - column > speck) {
             run(frame, spans, pixels.first, box, left + column, end - column, rects);
-            pixels.skip(times[end]);
             column = end;
+            continue;
+        }
+        if (isDense && paint) {
+            const share = pixels.share(state ?? -1);
+            const part = Math.max(1, Math.round(height * share));
+            if (share > 0) rects.bar(left + column, y + height - part, part, paint);
         } else {
             pixel(frame, pixels, box, left + column, rects);
-            column += 1;
         }
+        column += 1;
     }
     rects.end();
 }

@@ -1,6 +1,8 @@
 // Views of a trace that is too large for one payload. The page requests the visible time from the server at the resolution of the screen,
 // and lists the events if there are few enough.
 
+import { grouped } from "./time.js";
+
 /**
  * The part of a trace that the model contains. `from` and `until` are ticks from the start of the page.
  * @typedef {{
@@ -82,8 +84,11 @@ export class Detail {
     }
 }
 
+/** The reason why the list contains no events, if they follow soon. */
+export const READING = "events are being read";
+
 /** Returns the reason why the list contains no events. @param {Part} part */
 export function unlisted({ events, most }) {
-    if (events <= most) return "events are being read";
-    return `about ${events.toLocaleString("en")} events in this part: zoom in to list at most ${most.toLocaleString("en")}`;
+    if (events <= most) return READING;
+    return `about ${grouped(events)} events in this part: zoom in to list at most ${grouped(most)}`;
 }

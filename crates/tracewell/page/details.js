@@ -9,11 +9,15 @@ import { objectText } from "./objects.js";
 import { selectedSpan } from "./overlays.js";
 import { counted } from "./rows.js";
 import { rankText, shares } from "./shares.js";
+import { grouped } from "./time.js";
 import { requestOf } from "./waits.js";
 import { keyName, wholeRow } from "./whole.js";
 
 /** Maximum number of rows in a table; the others are added up in one row. */
 const MAX_LINES = 14;
+
+/** Headings of the shares with the places at which a narrow panel may break them. The numbers below them need less room. */
+const HYPHENATED = new Map([["ready or preempted", "ready or pre\u00ADempted"], ["blocked", "block\u00ADed"], ["sleeping", "sleep\u00ADing"]]);
 
 /** @typedef {import("./elements.js").Content} Content */
 
@@ -127,7 +131,7 @@ export class Details {
             [keyName(contexts[context].key), [contexts[context].key]],
             ["core", [String(events.cpu[index])]],
             ["event id", breakable(`${kind.id}${kind.name === kind.label ? "" : ` ${kind.name}`}`)],
-            ["ticks", [at.toLocaleString("en")]],
+            ["ticks", [grouped(at)]],
         ];
         const { title } = this.model.files[this.model.fileOf(events.context[index])] ?? {};
         if (title) facts.unshift(["file", [title]]);
@@ -352,7 +356,7 @@ export class Details {
         const ticks = (/** @type {number} */ value) => counted(Math.round(value), "tick");
         /** @type {[string, Content][]} */
         const facts = [["length", [model.clock.isKnown ? `${model.span(from, to)}, ${ticks(to - from)}` : ticks(to - from)]],
-            ["events", [model.part && !model.part.listed ? "not listed" : count.toLocaleString("en")]]];
+            ["events", [(model.part && !model.part.listed) || model.header.isReading ? "not listed" : grouped(count)]]];
         const { measured } = this.view;
         if (measured) {
             const [begin, end] = measured.map((time) => model.time(model.exact(time)));
@@ -380,7 +384,7 @@ export class Details {
         if (own.length > MAX_LINES) lines.push(element("tr", [element("td", [`and ${own.length - MAX_LINES} more`])]));
         const cores = this.model.rows.filter((/** @type {any} */ { kind }) => kind === "core").length;
         const unit = cores > 1 ? "% of one core" : "% of time";
-        const head = [unit, ...columns].map((text) => element("th", [text]));
+        const head = [unit, ...columns].map((text) => element("th", [HYPHENATED.get(text) ?? text]));
         if (columns.at(-1) === "other") head[columns.length].title = "sleeping, job done, not running, or unknown";
         return element("table", [element("tr", head), ...lines], "shares-table");
     }

@@ -4,6 +4,7 @@ import { lowerBound } from "./bounds.js";
 import { element } from "./elements.js";
 import { argumentsIn, telling } from "./locks.js";
 import { counted } from "./rows.js";
+import { grouped } from "./time.js";
 
 /** Height of a line in pixels. */
 const LINE = 22;
@@ -177,7 +178,7 @@ export class EventList {
         const sample = model.time(model.exact(0));
         const range = view.measured;
         const inside = range && lowerBound(this.events.at, range[1] + 1) - lowerBound(this.events.at, range[0]);
-        const of = inside === null ? "" : `${inside.toLocaleString("en")} of `;
+        const of = inside === null ? "" : `${grouped(inside)} of `;
         return `${of}${counted(this.events.count, "event")} · time in ${sample.slice(sample.lastIndexOf(" ") + 1)}`;
     }
 }

@@ -4,6 +4,7 @@
 import { bars, distributions, quantile, ticks } from "./distributions.js";
 import { element } from "./elements.js";
 import { counted } from "./rows.js";
+import { grouped } from "./time.js";
 
 /** The nouns for the spans in each group of distributions. */
 const NOUNS = new Map([["Waits", "wait"], ["Held", "hold"], ["Ready until it runs", "time"], ["Preempted", "preemption"],
@@ -46,7 +47,7 @@ export class DistributionPanel {
         const entries = [];
         list.forEach(({ group, name, lengths }, index) => {
             if (group !== list[index - 1]?.group) entries.push(element("h2", [group]));
-            const button = element("button", [`${name} · ${lengths.length.toLocaleString("en")}`], index === this.chosen ? "chosen" : "");
+            const button = element("button", [`${name} · ${grouped(lengths.length)}`], index === this.chosen ? "chosen" : "");
             button.setAttribute("aria-pressed", String(index === this.chosen));
             button.addEventListener("click", () => {
                 this.chosen = index;

@@ -1,6 +1,8 @@
 // Follows a trace that the server is still reading, or that grows. Shows the progress, and loads
 // the payload again after each change, unless the user has paused the updates.
 
+import { grouped } from "./time.js";
+
 /**
  * A message in which the server reports its progress.
  * @typedef {{
@@ -14,7 +16,7 @@ export function inWords({ reading, events, bytes, size, failure }) {
     if (failure) return failure;
     if (!reading) return "";
     const share = size ? `${Math.min(Math.floor((100 * bytes) / size), 100)} %, ` : "";
-    return `reading: ${share}${events.toLocaleString("en")} events`;
+    return `reading: ${share}${grouped(events)} events`;
 }
 
 export class Live {

@@ -1,9 +1,11 @@
 // The names of the lanes at the left of the timeline, and the band behind each lane.
 
-import { FONT, fitted, widthOf } from "./paint.js";
+import { FONT, fitted, setFont, widthOf } from "./paint.js";
 import { isHead } from "./rows.js";
 import { textOn } from "./theme.js";
 import { rowIn } from "./view.js";
+
+/** @typedef {import("./rows.js").Lane} Lane */
 
 /** Width of the names at the left. */
 export const LEFT = 200;
@@ -11,7 +13,7 @@ export const LEFT = 200;
 /** Height of a name in pixels. */
 export const NAME = 14;
 
-/** Draws the band behind a lane at the height `y`. @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane, y: number, width: number) => void} */
+/** Draws the band behind a lane at the height `y`. @type {(frame: import("./spans.js").Frame, lane: Lane, y: number, width: number) => void} */
 export function drawBand({ ink, colours }, lane, y, width) {
     if (isHead(lane)) {
         ink.fillStyle = lane.kind === "file" ? colours.line : colours.band;
@@ -24,38 +26,53 @@ export function drawBand({ ink, colours }, lane, y, width) {
     }
 }
 
-/** Draws the name of a lane at the height `y`, if the whole name is visible. Marks the lane if its row is selected. @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane, y: number, isWhole: boolean) => void} */
-export function drawName(frame, lane, y, isWhole) {
-    const { ink, model, view, colours } = frame;
-    const middle = y + lane.height / 2 + 0.5;
-    const isGroup = isHead(lane);
-    if (lane.row && lane.row.index === rowIn(view.selection)) {
+/**
+ * Draws the names of lanes: of each lane whose name is not cut at an edge. Marks the lane whose row is selected.
+ * @param {import("./spans.js").Frame} frame
+ * @param {Lane[]} lanes
+ * @param {(lane: Lane) => number} top
+ * @param {(lane: Lane) => boolean} isWhole
+ */
+export function drawNames(frame, lanes, top, isWhole) {
+    const { ink, colours, view } = frame;
+    const selected = lanes.find((lane) => lane.row && lane.row.index === rowIn(view.selection));
+    if (selected) {
         ink.fillStyle = colours.selectBand;
-        ink.fillRect(0, y, LEFT, lane.height - 1);
+        ink.fillRect(0, top(selected), LEFT, selected.height - 1);
     }
-    if (!isWhole) return;
-    ink.font = `11.5px ${FONT}`;
+    // Setting a font takes time, so draw all texts of a font together.
+    const names = lanes.filter(isWhole).map((lane) => ({ lane, middle: top(lane) + lane.height / 2 + 0.5, room: LEFT - 8 }));
+    setFont(ink, `11.5px ${FONT}`);
     ink.textAlign = "right";
     ink.fillStyle = colours.soft;
-    const about = lane.kind === "file" ? offsetText(view, model, lane.file ?? 0) : lane.detail;
-    const text = lane.hidden ? `${about.split(",")[0]}, ${lane.hidden} hidden` : about;
-    const detail = text ? widthOf(ink, text) + 4 : 0;
-    if (text) ink.fillText(text, LEFT - 10, middle);
-    ink.textAlign = "left";
-    ink.font = `${isGroup ? "600 " : ""}12.5px ${FONT}`;
-    let left = 24;
-    if (isGroup) {
-        left = lane.kind === "group" && lane.tree ? 20 : 12;
-        ink.fillStyle = colours.text;
-        ink.fillText(view.folded.has(lane.group) ? "▸" : "▾", left, middle);
-        left += 12;
-    } else if (lane.context !== undefined) {
-        drawBadge(frame, lane, middle);
-        left = 44;
+    for (const name of names) {
+        const text = detailOf(frame, name.lane);
+        if (!text) continue;
+        ink.fillText(text, LEFT - 10, name.middle);
+        name.room -= widthOf(ink, text) + 4;
     }
+    setFont(ink, `600 11px ${FONT}`);
+    ink.textAlign = "center";
+    for (const { lane, middle } of names) if (lane.context !== undefined) drawBadge(frame, lane, middle);
+    setFont(ink, `600 12.5px ${FONT}`);
+    ink.textAlign = "left";
     ink.fillStyle = colours.text;
-    fitted(ink, lane.label, left, middle, LEFT - left - 8 - detail);
-    ink.font = `12px ${FONT}`;
+    for (const { lane, middle, room } of names.filter(({ lane }) => isHead(lane))) {
+        const left = lane.kind === "group" && lane.tree ? 20 : 12;
+        ink.fillText(view.folded.has(lane.group) ? "▸" : "▾", left, middle);
+        fitted(ink, lane.label, left + 12, middle, room - left - 12);
+    }
+    setFont(ink, `12.5px ${FONT}`);
+    for (const { lane, middle, room } of names.filter(({ lane }) => !isHead(lane))) {
+        const left = lane.context === undefined ? 24 : 44;
+        fitted(ink, lane.label, left, middle, room - left);
+    }
+}
+
+/** Returns the text at the right of a name. @type {(frame: import("./spans.js").Frame, lane: Lane) => string} */
+function detailOf({ view, model }, lane) {
+    const about = lane.kind === "file" ? offsetText(view, model, lane.file ?? 0) : lane.detail;
+    return lane.hidden ? `${about.split(",")[0]}, ${lane.hidden} hidden` : about;
 }
 
 /** Returns the offset of a file with its sign, or nothing if it is 0. @type {(view: import("./view.js").View, model: import("./model.js").Model, file: number) => string} */
@@ -64,7 +81,7 @@ function offsetText(view, model, file) {
     return offset === 0 ? "" : `${offset > 0 ? "+" : "−"}${model.span(0, Math.abs(offset))}`;
 }
 
-/** @type {(frame: import("./spans.js").Frame, lane: import("./rows.js").Lane, y: number) => void} */
+/** Draws the colour and the priority of a context. @type {(frame: import("./spans.js").Frame, lane: Lane, y: number) => void} */
 function drawBadge({ ink, contexts }, lane, y) {
     ink.fillStyle = contexts[lane.context ?? 0];
     ink.beginPath();
@@ -74,9 +91,5 @@ function drawBadge({ ink, contexts }, lane, y) {
     ink.fill();
     if (!known) return;
     ink.fillStyle = textOn(contexts[lane.context ?? 0]);
-    ink.textAlign = "center";
-    ink.font = `600 11px ${FONT}`;
     ink.fillText(String(lane.badge), 23, y + 0.5);
-    ink.textAlign = "left";
-    ink.font = `12.5px ${FONT}`;
 }

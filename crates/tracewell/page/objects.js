@@ -2,6 +2,7 @@
 
 import { nameLater } from "./dense.js";
 import { fitted, hatch } from "./paint.js";
+import { paintOf } from "./paints.js";
 import { stateColour, textOn } from "./theme.js";
 
 /** @typedef {import("./spans.js").Frame} Frame */
@@ -32,16 +33,16 @@ export function stateSpans(row) {
             const [state, value] = [spans.state[index], spans.value[index]];
             if (state === IN_NO_SPAN) return;
             if (state !== 1) {
-                rects.hatch(x, y, width, height, colours.unknown);
+                rects.hatch(x, y, width, height, paintOf(colours.unknown));
                 return;
             }
             const colour = stateColour(colours, value);
-            rects.add(x, y, width, height, colour);
+            rects.add(x, y, width, height, paintOf(colour));
             nameLater(frame, row.states[value], colour, x, y + height / 2, width);
         },
         pixel: ({ colours }, { spans, middle }, { y, height }, x, rects) => {
             if (middle < 0 || spans.state[middle] === IN_NO_SPAN) return;
-            rects.bar(x, y, height, spans.state[middle] === 1 ? stateColour(colours, spans.value[middle]) : colours.unknown);
+            rects.bar(x, y, height, paintOf(spans.state[middle] === 1 ? stateColour(colours, spans.value[middle]) : colours.unknown));
         },
     };
 }
@@ -55,13 +56,13 @@ export const stepSpans = {
         ink.fillRect(x, y, Math.max(width, 1), height);
     },
     run: ({ colours }, spans, index, { y, height }, x, width, rects) => {
-        if (spans.state[index] === IN_STEP) rects.add(x, y, width, height, colours.soft);
+        if (spans.state[index] === IN_STEP) rects.add(x, y, width, height, paintOf(colours.soft));
     },
     pixel: ({ colours }, pixels, { y, height }, x, rects) => {
         const share = pixels.share(IN_STEP);
         if (share <= 0) return;
         const part = Math.max(1, Math.round(height * share));
-        rects.bar(x, y + height - part, part, colours.soft);
+        rects.bar(x, y + height - part, part, paintOf(colours.soft));
     },
 };
 
@@ -93,11 +94,11 @@ export function levelSpans(row) {
             const { colours, sheet } = frame;
             const level = spans.value[index];
             if (spans.state[index] !== 1) {
-                rects.hatch(x, y, width, height, colours.unknown);
+                rects.hatch(x, y, width, height, paintOf(colours.unknown));
                 return;
             }
             const part = levelHeight(level, row.most, height);
-            rects.add(x, y + height - part, width, part, colours.level);
+            rects.add(x, y + height - part, width, part, paintOf(colours.level));
             if (width > 22) sheet.later(() => writeLevel(frame, level, part, y + height, x, width));
         },
         pixel: ({ colours }, { spans, first, end }, { y, height }, x, rects) => {
@@ -108,7 +109,7 @@ export function levelSpans(row) {
             }
             if (most < 0) return;
             const part = levelHeight(most, row.most, height);
-            rects.bar(x, y + height - part, part, colours.level);
+            rects.bar(x, y + height - part, part, paintOf(colours.level));
         },
     };
 }

@@ -2,7 +2,7 @@
 
 import { lowerBound } from "./bounds.js";
 import { INTERRUPT, TASK } from "./model.js";
-import { FONT, prepared, sizeOf } from "./paint.js";
+import { FONT, prepared, setFont, sizeOf } from "./paint.js";
 import { LEFT } from "./names.js";
 import { Sheet } from "./rectangles.js";
 
@@ -126,7 +126,7 @@ export class Overview {
         const { model } = this;
         const { colours } = theme;
         const room = this.timeline.width;
-        ink.font = `11.5px ${FONT}`;
+        setFont(ink, `11.5px ${FONT}`);
         ink.fillStyle = colours.ground;
         ink.fillRect(0, 0, width, height);
         ink.fillStyle = colours.soft;

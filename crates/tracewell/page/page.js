@@ -1,7 +1,7 @@
 // The page of a trace: creates its parts, and draws them after each change. `main.js` and `drop.js` start it.
 
 import { describeEvent, describeRow, describeSpan } from "./describe.js";
-import { Detail, unlisted } from "./detail.js";
+import { Detail, READING, unlisted } from "./detail.js";
 import { Details } from "./details.js";
 import { element } from "./elements.js";
 import { EventList } from "./events.js";
@@ -48,7 +48,7 @@ export function named(id) {
 function head(model) {
     const { header, clock } = model;
     named("title").textContent = header.title;
-    const parts = [header.format, counted(model.part ? header.events : model.events.count, "event")];
+    const parts = [header.format, counted(model.part || header.isReading ? header.events : model.events.count, "event")];
     const span = model.span(0, model.length);
     const isWhole = model.files.length > 0 || (header.from === "0" && header.until === header.span);
     parts.push(isWhole ? span : `${span} of a longer trace`);
@@ -116,7 +116,10 @@ export function show(content, store, load, several = null) {
     const search = new Search(named("query"), named("matches"), named("offers"), list, overview, places);
     timeline.actions = { inversion: (i) => places.inversion(i), mark: (mark) => marking.change(mark) };
     view.identity = { of: (selection) => model.selected(selection), found: (selected) => model.found(selected) };
-    const notice = new Notice(named("count"), () => (model.part && !model.part.listed ? unlisted(model.part) : list.heading()));
+    const notice = new Notice(named("count"), () => {
+        if (model.header.isReading) return READING;
+        return model.part && !model.part.listed ? unlisted(model.part) : list.heading();
+    });
     const tabs = new Tabs(named("bar"), (name) => {
         view.tab = name;
         view.changed();
@@ -173,8 +176,9 @@ export function show(content, store, load, several = null) {
         // To scroll the list, the browser needs the layout. Scroll before other changes of the
         // page, which would make the browser compute the layout again.
         else if (view.tab === "events") list.follow();
-        timeline.draw();
+        // The timeline places the line at the pointer. Drawing a text after this change would make the browser compute the style.
         overview.draw();
+        timeline.draw();
         if (!isMoving) follow();
         detail.check(model);
         if (!isMoving) pace.cost = performance.now() - begun;

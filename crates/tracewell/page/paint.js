@@ -70,20 +70,37 @@ export function hatch(ink, colour) {
     return pattern;
 }
 
-/** Widths of texts by font. They are kept because most texts of a picture occur again in the next one. @type {Map<string, Map<string, number>>} */
+/** The width of a text, and the widths of its truncated forms by their number of letters. @typedef {{ whole: number, parts: number[] }} Width */
+
+/** Widths of texts by font. They are kept because most texts of a picture occur again in the next one. @type {Map<string, Map<string, Width>>} */
 const widths = new Map();
 
-/** Returns the width of a text in pixels. @param {CanvasRenderingContext2D} ink @param {string} text */
-export function widthOf(ink, text) {
-    let known = widths.get(ink.font);
-    if (!known || known.size >= MAX_WIDTHS) widths.set(ink.font, known = new Map());
-    let width = known.get(text);
-    if (width === undefined) known.set(text, width = ink.measureText(text).width);
+/** The widths in the font of each drawing context. Asking the context for its font would take longer. @type {WeakMap<object, Map<string, Width>>} */
+const current = new WeakMap();
+
+/** Sets the font of a drawing context. @param {CanvasRenderingContext2D} ink @param {string} font */
+export function setFont(ink, font) {
+    ink.font = font;
+    let known = widths.get(font);
+    if (!known || known.size >= MAX_WIDTHS) widths.set(font, known = new Map());
+    current.set(ink, known);
+}
+
+/** Returns the width of a text in the font that `setFont` has set. @param {CanvasRenderingContext2D} ink @param {string} text */
+function measuredText(ink, text) {
+    const all = /** @type {Map<string, Width>} */ (current.get(ink));
+    let width = all.get(text);
+    if (!width) all.set(text, width = { whole: ink.measureText(text).width, parts: [] });
     return width;
 }
 
+/** Returns the width of a text in pixels. @param {CanvasRenderingContext2D} ink @param {string} text */
+export function widthOf(ink, text) {
+    return measuredText(ink, text).whole;
+}
+
 /**
- * Draws text at most `room` pixels wide, truncated with an ellipsis. Returns its width, or 0 if there is no room for `MIN_LETTERS`.
+ * Draws text at most `room` pixels wide, truncated with an ellipsis, if there is room for `MIN_LETTERS`.
  * @param {CanvasRenderingContext2D} ink
  * @param {string} text
  * @param {number} x
@@ -92,26 +109,28 @@ export function widthOf(ink, text) {
  */
 export function fitted(ink, text, x, y, room) {
     const shown = cut(ink, text, room);
-    if (shown === "") return 0;
-    ink.fillText(shown, x, y);
-    return widthOf(ink, shown);
+    if (shown !== "") ink.fillText(shown, x, y);
 }
 
 /**
+ * Returns text at most `room` pixels wide, truncated with an ellipsis. Returns an empty text if there is no room for `MIN_LETTERS`.
  * @param {CanvasRenderingContext2D} ink
  * @param {string} text
  * @param {number} room
  */
 export function cut(ink, text, room) {
     if (room < 14) return "";
-    if (widthOf(ink, text) <= room) return text;
-    let [least, most] = [0, text.length];
+    const { whole, parts } = measuredText(ink, text);
+    if (whole <= room) return text;
+    const fits = (/** @type {number} */ letters) => (parts[letters] ??= ink.measureText(`${text.slice(0, letters)}…`).width) <= room;
+    if (text.length < MIN_LETTERS || !fits(MIN_LETTERS)) return "";
+    let [least, most] = [MIN_LETTERS, text.length];
     while (least < most) {
         const middle = (least + most + 1) >> 1;
-        if (widthOf(ink, `${text.slice(0, middle)}…`) <= room) least = middle;
+        if (fits(middle)) least = middle;
         else most = middle - 1;
     }
-    return least < MIN_LETTERS ? "" : `${text.slice(0, least)}…`;
+    return `${text.slice(0, least)}…`;
 }
 
 /**

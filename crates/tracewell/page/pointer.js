@@ -36,8 +36,10 @@ export class Pointer {
     placeHair() {
         const { hair, at: place } = this;
         const { model } = this.timeline;
-        hair.hidden = place === null || place.x < LEFT;
-        if (hair.hidden || !place) return;
+        const isShown = place !== null && place.x >= LEFT;
+        // Setting `hidden` to its present value would make the browser compute the style again.
+        hair.toggleAttribute("hidden", !isShown);
+        if (!isShown) return;
         const at = Math.min(Math.max(Math.round(this.timeline.time(place.x)), 0), model.length);
         hair.style.left = `${place.x}px`;
         const label = /** @type {HTMLElement} */ (hair.firstElementChild);

@@ -3,16 +3,18 @@
 // are drawn one by one.
 
 import { hatch } from "./paint.js";
+import { PERIOD } from "./paints.js";
 import { SvgInk } from "./svg.js";
 
 /** @typedef {{ left: number, top: number, width: number, height: number }} Area */
 /** @typedef {Raster | Runs} Rectangles */
+/** @typedef {import("./paints.js").Paint} Paint */
 
 /** If the average distance of rectangles is at most this number of pixels, they are drawn as an image. */
 const RECT_DISTANCE = 8;
 
-/** Width and height in pixels after which a hatch repeats. */
-const PERIOD = 56;
+/** Minimum width in pixels of a rectangle whose rows are filled by one call each. For narrower ones, a loop takes less time than the calls. */
+const LONG = 32;
 
 /** The canvas and the image of all sheets. @type {{ ink: CanvasRenderingContext2D, image: ImageData, words: Uint32Array } | null} */
 let shared = null;
@@ -33,40 +35,6 @@ function sharedFor(width, height) {
     }
     shared = { ink, image, words };
     return shared;
-}
-
-/** Colours as words of an image, without opacity. @type {Map<string, number>} */
-const words = new Map();
-
-/** Returns a pixel of a colour as a word of an image. @param {string} colour as `#rrggbb` @param {number} alpha */
-function wordOf(colour, alpha) {
-    let word = words.get(colour);
-    if (word === undefined) {
-        const value = parseInt(colour.slice(1), 16);
-        word = ((value & 0xFF) << 16) | (value & 0xFF00) | (value >> 16);
-        words.set(colour, word);
-    }
-    return ((Math.round(255 * alpha) << 24) | word) >>> 0;
-}
-
-/** Hatches as words of an image, by colour and opacity. @type {Map<string, Uint32Array>} */
-const tiles = new Map();
-
-/** Returns a square piece of the pattern that `hatch` returns. The pattern repeats this piece. @param {string} colour @param {number} alpha */
-function tileOf(colour, alpha) {
-    const key = alpha === 1 ? colour : `${colour} ${alpha}`;
-    let tile = tiles.get(key);
-    if (!tile) {
-        const canvas = document.createElement("canvas");
-        canvas.width = canvas.height = PERIOD;
-        const ink = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
-        ink.globalAlpha = alpha;
-        ink.fillStyle = hatch(ink, colour);
-        ink.fillRect(0, 0, PERIOD, PERIOD);
-        tile = new Uint32Array(ink.getImageData(0, 0, PERIOD, PERIOD).data.buffer);
-        tiles.set(key, tile);
-    }
-    return tile;
 }
 
 /** The rectangles of a picture. They become visible when `end` is called. Only one sheet may be in use at a time. */
@@ -94,8 +62,8 @@ export class Sheet {
     rectangles(area, count = Infinity) {
         if (this.isFile || count * RECT_DISTANCE < area.width) return new Runs(this);
         const strip = new Raster(area, this.used);
-        this.used += strip.area.height;
-        this.width = Math.max(this.width, strip.area.width);
+        this.used += strip.height;
+        this.width = Math.max(this.width, strip.width);
         this.strips.push(strip);
         return strip;
     }
@@ -127,87 +95,84 @@ class Raster {
      * @param {number} start first row of the image
      */
     constructor({ left, top, width, height }, start) {
-        this.area = { left, top, width: Math.ceil(width), height: Math.ceil(height) };
+        this.left = left;
+        this.top = top;
+        this.width = Math.ceil(width);
+        this.height = Math.ceil(height);
         this.start = start;
-        const { image, words } = sharedFor(this.area.width, start + this.area.height);
+        const { image, words } = sharedFor(this.width, start + this.height);
         this.words = words;
         this.stride = image.width;
         /** The rows of the strip that are not empty: the first, and the one after the last. */
-        this.first = this.area.height;
+        this.first = this.height;
         this.last = 0;
-        /** The latest colour with its opacity, word and hatch, kept because the next rectangle often has the same colour. */
-        this.colour = "";
-        this.alpha = 1;
-        this.word = 0;
-        /** @type {Uint32Array | null} */
-        this.tile = null;
     }
 
-    /** Fills the part of a rectangle that is in the area. @type {(x: number, y: number, width: number, height: number, colour: string, alpha?: number) => void} */
-    add(x, y, width, height, colour, alpha = 1) {
-        this.take(colour, alpha);
-        const { stride, words, word } = this;
-        const [from, to, first, last] = this.cells(x, y, width, height);
-        for (let row = first; row < last; row += stride) {
-            for (let at = row + from; at < row + to; at += 1) words[at] = word;
+    /** Fills the part of a rectangle that is in the area. @type {(x: number, y: number, width: number, height: number, paint: Paint) => void} */
+    add(x, y, width, height, { word }) {
+        const { stride, words } = this;
+        const from = this.column(x);
+        const to = this.column(x + width);
+        const first = this.row(y);
+        const last = this.row(y + height);
+        this.use(first, last);
+        const end = (this.start + last) * stride;
+        for (let row = (this.start + first) * stride; row < end; row += stride) {
+            if (to - from >= LONG) words.fill(word, row + from, row + to);
+            else for (let at = row + from; at < row + to; at += 1) words[at] = word;
         }
     }
 
-    /** Fills a part of a column of pixels. The column must be in the area, and the height must be a whole number. @type {(x: number, y: number, height: number, colour: string) => void} */
-    bar(x, y, height, colour) {
-        this.take(colour, 1);
-        const { area, start, stride, words, word } = this;
-        const top = Math.round(y - area.top);
+    /** Fills a part of a column of pixels. The column must be in the area, and the height must be a whole number. @type {(x: number, y: number, height: number, paint: Paint) => void} */
+    bar(x, y, height, { word }) {
+        const { start, stride, words } = this;
+        const top = Math.round(y - this.top);
         const first = Math.max(top, 0);
-        const last = Math.min(top + height, area.height);
-        if (first < this.first) this.first = first;
-        if (last > this.last) this.last = last;
+        const last = Math.min(top + height, this.height);
+        this.use(first, last);
         const end = (start + last) * stride;
-        for (let at = (start + first) * stride + x - area.left; at < end; at += stride) words[at] = word;
+        for (let at = (start + first) * stride + x - this.left; at < end; at += stride) words[at] = word;
     }
 
-    /** Hatches the part of a rectangle that is in the area. @type {(x: number, y: number, width: number, height: number, colour: string, alpha?: number) => void} */
-    hatch(x, y, width, height, colour, alpha = 1) {
-        this.take(colour, alpha);
-        const tile = this.tile ??= tileOf(colour, alpha);
-        const { area, start, stride, words } = this;
-        const [from, to, first, last] = this.cells(x, y, width, height);
+    /** Hatches the part of a rectangle that is in the area. @type {(x: number, y: number, width: number, height: number, paint: Paint) => void} */
+    hatch(x, y, width, height, { hatch: tile }) {
+        const { stride, words } = this;
+        const from = this.column(x);
+        const to = this.column(x + width);
+        const first = this.row(y);
+        const last = this.row(y + height);
+        this.use(first, last);
         // The area may begin above the canvas.
-        const top = ((Math.round(area.top) % PERIOD) + PERIOD) % PERIOD;
-        const left = (area.left + from) % PERIOD;
-        let line = ((top + first / stride - start) % PERIOD) * PERIOD;
-        for (let row = first; row < last; row += stride) {
-            let place = left;
-            for (let at = from; at < to; at += 1) {
-                words[row + at] = tile[line + place];
-                place = place + 1 === PERIOD ? 0 : place + 1;
+        const top = ((Math.round(this.top) % PERIOD) + PERIOD) % PERIOD;
+        const left = (this.left + from) % PERIOD;
+        // The first columns, up to the one at which the pattern repeats.
+        const some = Math.min(PERIOD - left, to - from);
+        let line = ((top + first) % PERIOD) * PERIOD;
+        const end = (this.start + last) * stride;
+        for (let row = (this.start + first) * stride; row < end; row += stride) {
+            for (let i = 0; i < some; i += 1) words[row + from + i] = tile[line + left + i];
+            for (let at = row + from + some; at < row + to; at += PERIOD) {
+                const rest = Math.min(PERIOD, row + to - at);
+                for (let i = 0; i < rest; i += 1) words[at + i] = tile[line + i];
             }
             line = line + PERIOD === tile.length ? 0 : line + PERIOD;
         }
     }
 
-    /** Stores a colour as the latest colour. @param {string} colour @param {number} alpha */
-    take(colour, alpha) {
-        if (colour === this.colour && alpha === this.alpha) return;
-        this.colour = colour;
-        this.alpha = alpha;
-        this.word = wordOf(colour, alpha);
-        this.tile = null;
+    /** Returns the column of the area that is nearest to `x`, or the column after the last. @param {number} x */
+    column(x) {
+        return Math.min(Math.max(Math.round(x - this.left), 0), this.width);
     }
 
-    /**
-     * Returns four numbers for a rectangle: its first column, the column after its last column, the index of the pixel at which its first
-     * row begins, and the index of the pixel at which the row after its last row begins.
-     * @type {(x: number, y: number, width: number, height: number) => [number, number, number, number]}
-     */
-    cells(x, y, width, height) {
-        const { area, start, stride } = this;
-        const [left, top] = [x - area.left, y - area.top];
-        const first = Math.max(Math.round(top), 0);
-        const last = Math.min(Math.round(top + height), area.height);
+    /** Returns the row of the area that is nearest to `y`, or the row after the last. @param {number} y */
+    row(y) {
+        return Math.min(Math.max(Math.round(y - this.top), 0), this.height);
+    }
+
+    /** Notes that rows of the strip are not empty. @param {number} first @param {number} last */
+    use(first, last) {
         if (first < this.first) this.first = first;
         if (last > this.last) this.last = last;
-        return [Math.max(Math.round(left), 0), Math.min(Math.round(left + width), area.width), (start + first) * stride, (start + last) * stride];
     }
 
     /** Does nothing, because the sheet draws the strip. */
@@ -215,16 +180,16 @@ class Raster {
 
     /** Draws the strip from the canvas that contains the image. @param {CanvasRenderingContext2D} ink @param {HTMLCanvasElement} canvas */
     show(ink, canvas) {
-        const { left, top, width } = this.area;
-        const height = this.last - this.first;
+        const { left, top, width, first } = this;
+        const height = this.last - first;
         if (height <= 0) return;
-        ink.drawImage(canvas, 0, this.start + this.first, width, height, left, top + this.first, width, height);
+        ink.drawImage(canvas, 0, this.start + first, width, height, left, top + first, width, height);
     }
 }
 
 /**
  * A rectangle that can still grow.
- * @typedef {{ x: number, y: number, width: number, height: number, colour: string, alpha: number, isHatched: boolean }} Run
+ * @typedef {{ x: number, y: number, width: number, height: number, paint: Paint, isHatched: boolean }} Run
  */
 
 /** Single rectangles. Equal neighbours are joined. */
@@ -236,25 +201,25 @@ class Runs {
         this.open = [];
     }
 
-    /** @type {(x: number, y: number, width: number, height: number, colour: string, alpha?: number) => void} */
-    add(x, y, width, height, colour, alpha = 1) {
-        this.join({ x, y, width, height, colour, alpha, isHatched: false });
+    /** @type {(x: number, y: number, width: number, height: number, paint: Paint) => void} */
+    add(x, y, width, height, paint) {
+        this.join({ x, y, width, height, paint, isHatched: false });
     }
 
-    /** @type {(x: number, y: number, width: number, height: number, colour: string, alpha?: number) => void} */
-    hatch(x, y, width, height, colour, alpha = 1) {
-        this.join({ x, y, width, height, colour, alpha, isHatched: true });
+    /** @type {(x: number, y: number, width: number, height: number, paint: Paint) => void} */
+    hatch(x, y, width, height, paint) {
+        this.join({ x, y, width, height, paint, isHatched: true });
     }
 
-    /** @type {(x: number, y: number, height: number, colour: string) => void} */
-    bar(x, y, height, colour) {
-        this.add(x, y, 1, height, colour);
+    /** @type {(x: number, y: number, height: number, paint: Paint) => void} */
+    bar(x, y, height, paint) {
+        this.add(x, y, 1, height, paint);
     }
 
     /** @param {Run} run */
     join(run) {
         const left = this.open.find((each) => each.x + each.width === run.x && each.y === run.y && each.height === run.height
-            && each.colour === run.colour && each.alpha === run.alpha && each.isHatched === run.isHatched);
+            && each.paint === run.paint && each.isHatched === run.isHatched);
         if (left) {
             left.width += run.width;
             return;
@@ -272,7 +237,7 @@ class Runs {
         const { ink } = this.sheet;
         // Draw these rectangles after the strips, so that they are above the rectangles of earlier strips.
         this.sheet.later(() => {
-            for (const { x, y, width, height, colour, alpha, isHatched } of complete) {
+            for (const { x, y, width, height, paint: { colour, alpha }, isHatched } of complete) {
                 ink.globalAlpha = alpha;
                 ink.fillStyle = isHatched ? hatch(ink, colour) : colour;
                 ink.fillRect(x, y, width, height);

@@ -2,6 +2,7 @@
 // page shows several files, a lane with the name of each file precedes the lanes of that file.
 
 import { INTERRUPT } from "./model.js";
+import { grouped } from "./time.js";
 
 /**
  * A lane. `row` is a row of the model; lanes of events have only a context. `key` distinguishes lanes of
@@ -167,7 +168,7 @@ function plural(noun) {
  * @param {string} noun
  */
 export function counted(count, noun) {
-    return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+    return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** Returns true if other lanes belong to a lane. @param {Lane} lane */

@@ -3,7 +3,7 @@
 
 import { lowerBound } from "./bounds.js";
 import { element } from "./elements.js";
-import { parsed } from "./time.js";
+import { grouped, parsed } from "./time.js";
 
 /** Maximum number of offered contexts and objects. */
 const MAX_OFFERS = 8;
@@ -189,7 +189,7 @@ export class Search {
         }
         const { current } = this.list;
         const place = current < 0 ? -1 : lowerBound(this.indices, current);
-        const count = this.indices.length.toLocaleString("en");
+        const count = grouped(this.indices.length);
         const isFound = place >= 0 && this.indices[place] === current;
         const scope = model.part ? " listed" : "";
         this.output.textContent = (isFound ? `${place + 1} of ${count}` : `${count} event${count === "1" ? "" : "s"}`) + scope;

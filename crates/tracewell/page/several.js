@@ -350,7 +350,7 @@ class Combination {
         return {
             // The header of a file that is still being read describes only a part of it. `part` is null nevertheless, because
             // a page of several files cannot request views.
-            ...headers[0], part: null, title: this.titles.join(" + "),
+            ...headers[0], part: null, isReading: headers.some(({ part }) => part), title: this.titles.join(" + "),
             format: [...new Set(headers.map(({ format }) => format))].join(", "),
             events: sum((header) => header.events), from: String(this.from), until, span: until, start: null,
             rates: this.rates, cpus: Math.max(...headers.map(({ cpus }) => cpus)),

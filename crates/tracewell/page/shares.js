@@ -2,6 +2,7 @@
 // row add up to the whole time.
 
 import { BLOCKED, IDLE, INTERRUPT, INTERRUPTED, RUNNING, STATES } from "./model.js";
+import { grouped } from "./time.js";
 
 /** States of a context that has no processor although it could run: interrupted, preempted, ready. */
 const READY = [INTERRUPTED, 3, 4];
@@ -58,5 +59,5 @@ export function rankText(length, lengths) {
 /** Returns a number such as `1st`, `22nd` or `13th`. @param {number} number */
 function ordinal(number) {
     const teens = number % 100 > 10 && number % 100 < 20;
-    return `${number.toLocaleString("en")}${teens ? "th" : ["th", "st", "nd", "rd"][number % 10] ?? "th"}`;
+    return `${grouped(number)}${teens ? "th" : ["th", "st", "nd", "rd"][number % 10] ?? "th"}`;
 }

@@ -7,14 +7,15 @@ import { drawRow, nameLater } from "./dense.js";
 import { IDLE, INTERRUPT, TASK } from "./model.js";
 import { levelSpans, stateSpans, stepSpans } from "./objects.js";
 import { fitted, hatch, widthOf } from "./paint.js";
+import { paintOf } from "./paints.js";
 import { textOn } from "./theme.js";
 
 /**
  * The place and the settings for drawing a lane. `times` are the times at which the pixels begin, and the time at which the last pixel
- * ends. Dense rows are drawn on the `sheet`; a row is dense if it has more spans than `sparse`.
+ * ends. `contexts` and `paints` are the colours of the contexts. Dense rows are drawn on the `sheet`; a row is dense if it has more spans than `sparse`.
  * @typedef {{
  *   ink: CanvasRenderingContext2D, model: import("./model.js").Model,
- *   view: import("./view.js").View, colours: import("./theme.js").Colours, contexts: string[],
+ *   view: import("./view.js").View, colours: import("./theme.js").Colours, contexts: string[], paints: import("./paints.js").Paint[],
  *   left: number, width: number, x: (time: number) => number, time: (x: number) => number,
  *   times: Float64Array, sheet: import("./rectangles.js").Sheet, sparse: number,
  *   pills: import("./pills.js").Pill[], actions: Actions
@@ -70,28 +71,31 @@ function coreSpan({ ink, model, colours, contexts }, spans, index, { y, height }
 
 /** @type {(frame: Frame, spans: any, index: number, box: any, x: number, width: number, rects: Rectangles) => void} */
 function coreRun(frame, spans, index, { y, height }, x, width, rects) {
-    const { colours, contexts } = frame;
+    const { colours, contexts, paints } = frame;
     const [state, value] = [spans.state[index], spans.value[index]];
     if (state === IDLE) return;
     if (state !== TASK && state !== INTERRUPT) {
-        rects.hatch(x, y, width, height, colours.unknown);
+        rects.hatch(x, y, width, height, paintOf(colours.unknown));
         return;
     }
-    rects.add(x, y, width, height, state === TASK ? contexts[value] : colours.interrupt);
+    rects.add(x, y, width, height, state === TASK ? paints[value] : paintOf(colours.interrupt));
     if (state === TASK) nameLater(frame, frame.model.name(value), contexts[value], x, y + height / 2, width);
 }
 
 /** The times that interrupts, unknown contexts and each known context occupy in the current pixel of a core. All are 0 again after a pixel has been drawn. */
 let occupied = new Float64Array(0);
 
-/** The indices of the entries of `occupied` that are not 0, in ascending order. @type {number[]} */
-let present = [];
+/** The indices of the entries of `occupied` that are not 0, in ascending order. */
+const present = new Int32Array(GROUPS * GROUP);
+
+/** Number of these indices. */
+let presentCount = 0;
 
 /** @type {(frame: Frame, pixels: import("./pixels.js").Pixels, box: any, x: number, rects: Rectangles) => void} */
-function corePixel({ colours, contexts }, pixels, { y, height }, x, rects) {
+function corePixel({ colours, paints }, pixels, { y, height }, x, rects) {
     const { first, end } = pixels;
-    if (occupied.length < contexts.length + 2) occupied = new Float64Array(contexts.length + 2);
-    present = [];
+    if (occupied.length < paints.length + 2) occupied = new Float64Array(paints.length + 2);
+    presentCount = 0;
     let all = 0;
     if (end - first <= GROUPS * GROUP) {
         all = occupy(pixels, Math.max(first, 0), end);
@@ -105,43 +109,48 @@ function corePixel({ colours, contexts }, pixels, { y, height }, x, rects) {
     }
     let bottom = y + height;
     let longest = -1;
-    for (const who of present) {
+    for (let i = 0; i < presentCount; i += 1) {
+        const who = present[i];
         const part = Math.max(1, Math.round((height * occupied[who]) / all));
-        if (pixels.isDense) rects.bar(x, bottom - part, part, occupant(colours, contexts, who));
+        if (pixels.isDense) rects.bar(x, bottom - part, part, occupant(colours, paints, who));
         bottom -= part;
         if (longest < 0 || occupied[who] > occupied[longest]) longest = who;
     }
     // In a row that is not dense, a short span is as high as a long one.
     if (!pixels.isDense && longest >= 0 && (occupied[longest] > all / 2 || pixels.hasWhole)) {
-        rects.bar(x, y, height, occupant(colours, contexts, longest));
+        rects.bar(x, y, height, occupant(colours, paints, longest));
     }
-    for (const who of present) occupied[who] = 0;
+    for (let i = 0; i < presentCount; i += 1) occupied[present[i]] = 0;
 }
 
 /** Adds the times that spans have in a pixel, and returns their sum. @type {(pixels: import("./pixels.js").Pixels, first: number, end: number) => number} */
 function occupy({ spans, from, to }, first, end) {
+    const { state, value } = spans;
     let all = 0;
+    let begin = Math.max(spans.from(first), from);
     for (let i = first; i < end; i += 1) {
-        const ticks = Math.min(spans.to(i), to) - Math.max(spans.from(i), from);
+        const next = spans.to(i);
+        const ticks = Math.min(next, to) - begin;
+        begin = Math.max(next, from);
         if (ticks <= 0) continue;
         all += ticks;
-        const state = spans.state[i];
-        if (state === IDLE) continue;
+        if (state[i] === IDLE) continue;
         // Interrupts first, then unknown, then contexts: a fixed order, so that neighbouring pixels look alike.
-        const who = state === TASK ? spans.value[i] + 2 : state === INTERRUPT ? 0 : 1;
+        const who = state[i] === TASK ? value[i] + 2 : state[i] === INTERRUPT ? 0 : 1;
         if (occupied[who] === 0) {
-            let place = present.length;
+            let place = presentCount;
             for (; place > 0 && present[place - 1] > who; place -= 1) present[place] = present[place - 1];
             present[place] = who;
+            presentCount += 1;
         }
         occupied[who] += ticks;
     }
     return all;
 }
 
-/** Returns the colour of an entry of `occupied`. @type {(colours: import("./theme.js").Colours, contexts: string[], who: number) => string} */
-function occupant({ interrupt, unknown }, contexts, who) {
-    return who === 0 ? interrupt : who === 1 ? unknown : contexts[who - 2];
+/** Returns the paint of an entry of `occupied`. @type {(colours: import("./theme.js").Colours, paints: import("./paints.js").Paint[], who: number) => import("./paints.js").Paint} */
+function occupant({ interrupt, unknown }, paints, who) {
+    return who > 1 ? paints[who - 2] : paintOf(who === 0 ? interrupt : unknown);
 }
 
 /**
@@ -170,6 +179,7 @@ function drawExtent({ ink, model, colours, left, width, x }, file, { y, height }
 function drawInterrupts(frame, { file, height }, y) {
     const { ink, model, view, colours, left, x } = frame;
     const box = { y: y + 3, height: height - 6 };
+    const paint = paintOf(colours.interrupt);
     for (const row of model.rows) {
         const { kind, spans } = row;
         if (kind !== "core" || row.file !== file) continue;
@@ -193,10 +203,10 @@ function drawInterrupts(frame, { file, height }, y) {
             state: INTERRUPT,
             span,
             run: (_, spans, index, { y: top, height: room }, place, length, rects) => {
-                if (spans.state[index] === INTERRUPT) rects.add(place, top, length, room, colours.interrupt);
+                if (spans.state[index] === INTERRUPT) rects.add(place, top, length, room, paint);
             },
             pixel: (_, pixels, { y: top, height: room }, place, rects) => {
-                if (pixels.share(INTERRUPT) > 0) rects.bar(place, top, room, colours.interrupt);
+                if (pixels.share(INTERRUPT) > 0) rects.bar(place, top, room, paint);
             },
         };
         drawRow(frame, spans, box, painter);
@@ -218,7 +228,7 @@ function nextInterrupt(spans, index, last, x) {
  * @param {{ y: number, height: number }} box
  */
 function drawLock(frame, row, box) {
-    const { ink, sheet, model, view, contexts, left, width, x } = frame;
+    const { ink, sheet, model, view, contexts, paints, left, width, x } = frame;
     const held = { y: box.y, height: box.height - 4 };
     // A bar of less height has no name, because the letters would be cut.
     const isNamed = held.height >= 12;
@@ -235,7 +245,7 @@ function drawLock(frame, row, box) {
         run: (_, spans, index, { y, height }, begin, length, rects) => {
             if (spans.state[index] === 0) return;
             const context = spans.value[index] - 1;
-            rects.add(begin, y, length, height, contexts[context]);
+            rects.add(begin, y, length, height, paints[context]);
             if (isNamed) nameLater(frame, model.name(context), contexts[context], begin, y + height / 2, length);
         },
         pixel: (_, pixels, { y, height }, place, rects) => {
@@ -245,7 +255,7 @@ function drawLock(frame, row, box) {
             for (let i = Math.max(first, 0); !pixels.isDense && i < end; i += 1) {
                 if (spans.state[i] !== 0) shown = i;
             }
-            if (shown >= 0 && spans.state[shown] !== 0) rects.bar(place, y, height, contexts[spans.value[shown] - 1]);
+            if (shown >= 0 && spans.state[shown] !== 0) rects.bar(place, y, height, paints[spans.value[shown] - 1]);
         },
     };
     drawRow(frame, row.spans, held, painter);
@@ -257,7 +267,7 @@ function drawLock(frame, row, box) {
         const from = Math.max(x(begin), left);
         const to = Math.min(x(until), left + width);
         const lane = row.spans.count > 0 ? box.y + box.height - 3 : box.y + 2 + (context[i] % 3) * 4;
-        rects.add(from, lane, Math.max(to - from, 1), 3, contexts[context[i]]);
+        rects.add(from, lane, Math.max(to - from, 1), 3, paints[context[i]]);
     });
     rects.end();
 }
@@ -268,7 +278,7 @@ function drawLock(frame, row, box) {
  * @param {import("./rows.js").Lane} lane
  * @param {{ y: number, height: number }} box
  */
-function drawEvents({ sheet, model, view, contexts, left, width, x, time }, lane, { y, height }) {
+function drawEvents({ sheet, model, view, paints, left, width, x, time }, lane, { y, height }) {
     const at = model.events.byContext[lane.context ?? 0];
     let first = lowerBound(at, view.from);
     const last = lowerBound(at, time(x(view.to) + 1));
@@ -279,7 +289,7 @@ function drawEvents({ sheet, model, view, contexts, left, width, x, time }, lane
         // The bar of a single event is half as high as the lane; each doubling of the number of
         // events makes the bar higher.
         const part = height * Math.min(1, 0.5 + Math.log2(next - first) / 16);
-        rects.add(left + column, y + height - part, 1.5, part, contexts[lane.context ?? 0]);
+        rects.add(left + column, y + height - part, 1.5, part, paints[lane.context ?? 0]);
         first = next;
     }
     rects.end();

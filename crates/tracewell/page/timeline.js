@@ -3,8 +3,9 @@
 import { AXIS, drawArrows, drawAxis, drawCursor, drawGaps, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
 import { lowerBound } from "./bounds.js";
 import { sparse } from "./dense.js";
-import { LEFT, NAME, drawBand, drawName } from "./names.js";
-import { FONT, prepared, sizeOf } from "./paint.js";
+import { LEFT, NAME, drawBand, drawNames } from "./names.js";
+import { FONT, prepared, setFont, sizeOf } from "./paint.js";
+import { paintOf } from "./paints.js";
 import { drawPills, pillAt } from "./pills.js";
 import { Pointer } from "./pointer.js";
 import { Sheet } from "./rectangles.js";
@@ -87,7 +88,9 @@ export class Timeline {
     /** Returns the times at which the pixels begin, and the time at which the last pixel ends. */
     get times() {
         const { time } = this.ways;
-        return Float64Array.from({ length: this.width + 1 }, (_, column) => time(LEFT + column));
+        const times = new Float64Array(this.width + 1);
+        for (let column = 0; column < times.length; column += 1) times[column] = time(LEFT + column);
+        return times;
     }
 
     /** @param {import("./rows.js").Lane} lane */
@@ -101,7 +104,7 @@ export class Timeline {
         this.pills = this.paint(prepared(this.canvas, this.size), this.size.width, this.size.height);
         const drawn = `${this.view.from} ${this.view.to} ${this.scroll}`;
         // The text at the pointer describes the earlier view.
-        if (drawn !== this.drawn) this.pointer.tip.hidden = true;
+        if (drawn !== this.drawn) this.pointer.tip.toggleAttribute("hidden", true);
         this.drawn = drawn;
         this.pointer.placeHair();
     }
@@ -110,20 +113,21 @@ export class Timeline {
     paint(ink, width, height) {
         const { model, view, contexts } = this;
         const { colours } = this.theme;
-        ink.font = `12px ${FONT}`;
+        const visible = this.visible(height);
+        setFont(ink, `12px ${FONT}`);
         ink.fillStyle = colours.ground;
         ink.fillRect(0, 0, width, height);
         /** @type {import("./spans.js").Frame} */
         const frame = {
-            ink, model, view, colours, contexts, left: LEFT, width: this.width, pills: [], actions: this.actions, ...this.ways, times: this.times,
-            sheet: new Sheet(ink), sparse: sparse(this.visible(height), view),
+            ink, model, view, colours, contexts, paints: contexts.map((colour) => paintOf(colour)), left: LEFT, width: this.width, pills: [],
+            actions: this.actions, ...this.ways, times: this.times, sheet: new Sheet(ink), sparse: sparse(visible, view),
         };
         const bottom = Math.min(height, AXIS + this.content - this.scroll);
         ink.save();
         ink.beginPath();
         ink.rect(0, AXIS, width, height - AXIS);
         ink.clip();
-        for (const lane of this.visible(height)) drawBand(frame, lane, this.top(lane), width);
+        for (const lane of visible) drawBand(frame, lane, this.top(lane), width);
         ink.restore();
         drawAxis(frame, bottom);
         ink.save();
@@ -137,7 +141,7 @@ export class Timeline {
         ink.beginPath();
         ink.rect(LEFT, AXIS, width - LEFT, height - AXIS);
         ink.clip();
-        for (const lane of this.visible(height)) drawLane(frame, lane, this.top(lane));
+        for (const lane of visible) drawLane(frame, lane, this.top(lane));
         frame.sheet.end();
         drawArrows(frame, this.shown, (lane) => this.top(lane));
         ink.restore();
@@ -159,7 +163,7 @@ export class Timeline {
             const middle = this.top(lane) + lane.height / 2;
             return middle - NAME / 2 >= AXIS && middle + NAME / 2 <= height;
         };
-        for (const lane of this.visible(height)) drawName(frame, lane, this.top(lane), isWhole(lane));
+        drawNames(frame, visible, (lane) => this.top(lane), isWhole);
         ink.restore();
         return frame.pills;
     }

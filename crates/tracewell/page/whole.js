@@ -5,6 +5,7 @@ import { breakable, element } from "./elements.js";
 import { holders, inheritance, longestWait } from "./locks.js";
 import { BLOCKED, IDLE, INTERRUPT, RUNNING, TASK } from "./model.js";
 import { counted } from "./rows.js";
+import { grouped } from "./time.js";
 
 /** The kinds of rows in words, except locks. @type {Record<string, string>} */
 const WORDS = { context: "context", core: "core", machine: "state machine", steps: "steps of a state machine", level: "level" };
@@ -41,7 +42,7 @@ function lockFacts(details, row) {
     if (created) facts.push(["inheritance", [created.inherits ? "yes (" : "none (", details.eventLink(created.event, false), ")"]]);
     const hold = longest(row, 0, model.length, (state) => state === 1);
     if (hold >= 0) facts.push(["longest hold", [spanLink(details, row, hold), ` by ${model.name(row.spans.value[hold] - 1)}`]]);
-    facts.push(["waits", [(row.waits[1] - row.waits[0]).toLocaleString("en")]]);
+    facts.push(["waits", [grouped(row.waits[1] - row.waits[0])]]);
     const wait = longestWait(model, row);
     if (wait >= 0) {
         const [from, to, context] = [model.wait.from[wait], model.ended(model.wait, wait), model.wait.context[wait]];
@@ -90,10 +91,10 @@ function coreFacts({ model }, { spans }) {
 
 /** @type {(row: any) => Fact[]} */
 function objectFacts({ kind, states, most, unit, spans, group }) {
-    if (group) return [["spans", [states.join(", ")]], ["changes", [spans.count.toLocaleString("en")]]];
-    if (kind === "machine") return [["states", [states.join(", ")]], ["changes", [spans.count.toLocaleString("en")]]];
-    if (kind === "level") return [["at most", [`${most} ${unit}`]], ["changes", [spans.count.toLocaleString("en")]]];
-    return [["steps", [spans.state.reduce((/** @type {number} */ sum, /** @type {number} */ state) => sum + Number(state === 1), 0).toLocaleString("en")]]];
+    if (group) return [["spans", [states.join(", ")]], ["changes", [grouped(spans.count)]]];
+    if (kind === "machine") return [["states", [states.join(", ")]], ["changes", [grouped(spans.count)]]];
+    if (kind === "level") return [["at most", [`${most} ${unit}`]], ["changes", [grouped(spans.count)]]];
+    return [["steps", [grouped(spans.state.reduce((/** @type {number} */ sum, /** @type {number} */ state) => sum + Number(state === 1), 0))]]];
 }
 
 /** Returns the label for the key of a context: `address` or `id`. @param {string} key */

@@ -15,6 +15,7 @@ import { grid } from "../paint.js";
 import { UserMarks } from "../marks.js";
 import { objectText } from "../objects.js";
 import { Pace } from "../pace.js";
+import { paintOf } from "../paints.js";
 import { Pixels } from "../pixels.js";
 import { Reader } from "../reader.js";
 import { Sheet } from "../rectangles.js";
@@ -130,10 +131,11 @@ test("each pixel has the spans and the shares that a search in the whole row fin
     const change = { at: Float64Array.from(at), seq: Float64Array.from(at.keys()), state: Uint8Array.from(state), value: Uint8Array.from(state) };
     const row = new Spans(/** @type {any} */ ({ change, length: at[499] + 50 }), [0, 500]);
     for (const width of [1, 7, 33.5]) {
-        const pixels = new Pixels(row, -20);
-        for (let from = -20; from < at[499] + 60; from += width) {
-            const to = from + width;
-            pixels.advance(to);
+        const times = Float64Array.from({ length: Math.ceil((at[499] + 80) / width) + 1 }, (_, column) => -20 + column * width);
+        const pixels = new Pixels(row, times);
+        for (let column = 0; column + 1 < times.length; column += 1) {
+            const [from, to] = times.slice(column, column + 2);
+            pixels.go(column);
             const [first, end] = row.within(from, to);
             assert.deepEqual([pixels.from, pixels.to, Math.max(pixels.first, 0), pixels.end], [from, to, first, end]);
             assert.equal(pixels.middle, row.find((from + to) / 2));
@@ -149,13 +151,42 @@ test("the shares of wide pixels of a long row, from stored sums, are those of it
     const state = Uint8Array.from({ length: count }, (_, i) => (i % 3 === 0 ? 1 : 5));
     const row = new Spans(/** @type {any} */ ({ change: { at, seq: at, state, value: state }, length: 10 * count }), [0, count]);
     const width = 1000;
-    const pixels = new Pixels(row, -1500);
-    assert.ok(pixels.simplify(1, width));
-    assert.ok(!new Pixels(row, 0).simplify(1, 5));
-    for (let from = -1500; from < 10 * count + 2000; from += width) {
-        pixels.advance(from + width);
+    const times = Float64Array.from({ length: 210 }, (_, column) => -1500 + column * width);
+    assert.ok(!new Pixels(row, Float64Array.of(0, 5, 10), true, 1).isSimple);
+    const pixels = new Pixels(row, times, true, 1);
+    assert.ok(pixels.isSimple);
+    for (let column = 0; column + 1 < times.length; column += 1) {
+        const from = times[column];
+        pixels.go(column);
         const share = (row.before(1, from + width) - row.before(1, from)) / width;
         assert.ok(Math.abs(pixels.share(1) - share) < 0.01, `${from}: ${pixels.share(1)}, ${share}`);
+    }
+});
+
+test("the pixels of a long row have the spans that a search in the whole row finds, and long spans may be runs", () => {
+    // Groups of changes at equal times, some of them at the boundaries of pixels, and a long span in the middle.
+    const count = 20_000;
+    const at = Float64Array.from({ length: count }, (_, i) => 10 * (i - (i % 3)) + (i < count / 2 ? 0 : 40_000));
+    const state = Uint8Array.from({ length: count }, (_, i) => (i % 2 === 0 ? 1 : 5));
+    const row = new Spans(/** @type {any} */ ({ change: { at, seq: at, state, value: state }, length: 10 * count + 40_000 }), [0, count]);
+    // Each pixel has about 30 changes.
+    const width = 307;
+    const times = Float64Array.from({ length: 820 }, (_, column) => -1500 + column * width);
+    for (const own of [undefined, 1]) {
+        const pixels = new Pixels(row, times, true, own);
+        assert.equal(pixels.isSimple, own === 1);
+        let runs = 0;
+        for (let column = 0; column + 1 < times.length; column += 1) {
+            const [from, to] = times.slice(column, column + 2);
+            pixels.go(column);
+            const [first, end] = row.within(from, to);
+            assert.deepEqual([Math.max(pixels.first, 0), pixels.end], [first, end], String(from));
+            assert.equal(pixels.middle, row.find((from + to) / 2));
+            if (!pixels.isSingle || row.to(first) < to + 3 * width) continue;
+            runs += 1;
+            assert.ok(pixels.mayLast(1, 3), String(from));
+        }
+        assert.ok(runs > 120, String(runs));
     }
 });
 
@@ -183,8 +214,8 @@ test("in a file, equal neighbouring rectangles are one", () => {
     const ink = new SvgInk(() => ({ width: 0, rise: 0 }));
     const rects = new Sheet(/** @type {any} */ (ink)).rectangles({ left: 0, top: 0, width: 100, height: 10 });
     for (const x of [0, 1, 2, 4]) {
-        rects.add(x, 5, 1, 5, "#111111");
-        rects.add(x, 0, 1, x < 2 ? 5 : 4, "#222222");
+        rects.add(x, 5, 1, 5, paintOf("#111111"));
+        rects.add(x, 0, 1, x < 2 ? 5 : 4, paintOf("#222222"));
     }
     rects.end();
     const boxes = [...ink.content.matchAll(/x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"/g)].map((each) => each.slice(1).join(" "));

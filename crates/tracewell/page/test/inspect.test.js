@@ -263,6 +263,20 @@ test("a table that is wider than its place says so and has a button that shows i
     await page.close();
 });
 
+test("in a narrow side panel, no table and no value is wider than the panel", options, async () => {
+    // The longest waits, the holders of a mutex, and an event with long values.
+    for (const [trace, rate, selected] of [["examples/scheduling.trx", "rate=100MHz", "s=2.59"],
+        ["examples/scheduling.trx", "rate=100MHz", "w=8"], ["examples/hooks.twx", undefined, "e=1"]]) {
+        const { page, faults } = await opened(`${converted(trace, rate)}#${selected}`, { width: 800, height: 600 });
+        const wide = await page.evaluate(() => [...document.querySelectorAll("#details, #details section")]
+            .filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.textContent));
+        assert.deepEqual(wide, [], selected);
+        await keep(page, `narrow-${selected}`);
+        assert.deepEqual(faults, []);
+        await page.close();
+    }
+});
+
 test("the bars of a histogram are proportional to their counts and leave room for the counts", options, async () => {
     const { page, faults } = await example("#p=distributions");
     await page.getByRole("button", { name: "mutex log file · 50" }).click();

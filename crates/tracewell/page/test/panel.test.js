@@ -11,7 +11,7 @@ import { argumentsIn, holders, inheritance, lockOf, telling } from "../locks.js"
 import { BLOCKED, Model, Spans } from "../model.js";
 import { Notice } from "../notice.js";
 import { invertedPart } from "../overlays.js";
-import { cut } from "../paint.js";
+import { cut, setFont } from "../paint.js";
 import { sharedLabels } from "../pills.js";
 import { placed } from "../rows.js";
 import { offered, rangeIn, timeIn } from "../search.js";
@@ -218,6 +218,7 @@ test("each occurrence of a found text is marked", () => {
 
 test("a truncated text has at least six letters", () => {
     const ink = /** @type {any} */ ({ measureText: (/** @type {string} */ text) => ({ width: 10 * text.length }) });
+    setFont(ink, "12px sans-serif");
     assert.deepEqual([cut(ink, "telemetry", 69), cut(ink, "telemetry", 70), cut(ink, "bus", 30)], ["", "teleme…", "bus"]);
 });
 

@@ -6,6 +6,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
+import { gzipSync } from "node:zlib";
 
 import { PROGRAM, ROOT, hash, keep, launched, opened, options, temporary } from "./chromium.js";
 
@@ -267,12 +268,65 @@ test("a page draws 60 tracks on 2000 pixels fast and in little memory", options,
     await page.close();
 });
 
+/** Stores, when the page draws its first picture, the milliseconds since the page was requested, and the facts that the page shows. */
+const FIRST_PICTURE = `new MutationObserver((_, observer) => {
+    if (document.documentElement?.dataset.drawn === undefined) return;
+    observer.disconnect();
+    globalThis.first = {
+        ms: performance.now(),
+        facts: document.getElementById("facts").textContent,
+    };
+}).observe(document, { attributes: true, subtree: true });`;
+
+/**
+ * Checks that the first picture of a page shows only the first events, because the server was still reading. Reports the time of the picture.
+ * @type {(context: any, page: any, events: number) => Promise<void>}
+ */
+async function isEarly(context, page, events) {
+    const { ms, facts } = await page.evaluate(() => globalThis.first);
+    const early = Number(/([\d,]+) events/.exec(facts)[1].replaceAll(",", ""));
+    context.diagnostic(`first picture ${ms.toFixed(0)} ms after the request, with ${early} of ${events} events`);
+    // A picture of fewer events would be almost empty.
+    assert.ok(early >= 16_384 && early < events, String(early));
+}
+
+/** Files that the server is still reading at the first picture: their description, and a function that writes them. The last test uses a larger dump. */
+const EARLY = [
+    ["a compressed dump", () => {
+        const [dump, file] = [temporary("packed.trx"), temporary("packed.trx.gz")];
+        const { count } = repeated(dump, 1200);
+        writeFileSync(file, gzipSync(readFileSync(dump), { level: 1 }));
+        return { files: [file], events: count };
+    }],
+    ["several files", () => {
+        const files = ["one.trx", "two.trx"].map(temporary);
+        return { files, events: files.reduce((sum, file) => sum + repeated(file, 700).count, 0) };
+    }],
+];
+
+for (const [name, write] of EARLY) {
+    test(`the first picture of ${name} shows the first events, and later pictures show all`, options, async (context) => {
+        const { files, events } = write();
+        // The page asks for its content as soon as the server has started.
+        const address = await served("-O", "rate=100MHz", ...files);
+        const { page, faults } = await openedAt(address, { prepare: (/** @type {any} */ page) => page.addInitScript(FIRST_PICTURE) });
+        await isEarly(context, page, events);
+        await keep(page, `first-of-${files.length}`);
+        await page.waitForFunction((/** @type {string} */ all) => document.getElementById("facts").textContent.includes(all),
+            ` ${events.toLocaleString("en")} events`, { timeout: 240_000 });
+        await page.waitForFunction(() => document.getElementById("progress").textContent === "");
+        assert.deepEqual(faults, []);
+        await page.close();
+    });
+}
+
 test("a trace of more than two million events is loaded in parts", options, async (context) => {
     const file = temporary("large.trx");
     const { count, length } = repeated(file, 2000);
     assert.ok(count > 2_000_000);
     const address = await served("-O", "rate=100MHz", file);
-    const { page, faults } = await openedAt(address);
+    const { page, faults } = await openedAt(address, { prepare: (/** @type {any} */ page) => page.addInitScript(FIRST_PICTURE) });
+    await isEarly(context, page, count);
     // While the server reads the trace, the page shows the events that the server has read so far.
     const all = ` ${count.toLocaleString("en")} events`;
     const hasAll = (/** @type {string} */ text) => document.getElementById("facts").textContent.includes(text);

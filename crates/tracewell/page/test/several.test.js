@@ -73,6 +73,9 @@ test("a file that is still being read is shown without its events", () => {
     const part = { from: "0", until: "20", resolution: "1", events: 3, most: 5, listed: false };
     const all = model([content("x", [0, 10, 20], { part }, none), content("y", [0, 4, 8])], [0, 0]);
     assert.deepEqual([all.part, all.events.count, all.length], [null, 3, 20]);
+    // The facts count the events of both files.
+    assert.deepEqual([all.header.isReading, all.header.events], [true, 6]);
+    assert.equal(model([content("x", [0, 10, 20]), content("y", [0, 4, 8])], [0, 0]).header.isReading, false);
     assert.deepEqual([...all.rows[0].spans.at], [0, 10]);
 });
 

@@ -11,11 +11,11 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 53] = [
+const MODULES: [&str; 54] = [
     include_str!("../../../page/source.js"),
-    include_str!("../../../page/live.js"),
     include_str!("../../../page/bounds.js"),
     include_str!("../../../page/time.js"),
+    include_str!("../../../page/live.js"),
     include_str!("../../../page/detail.js"),
     include_str!("../../../page/intervals.js"),
     include_str!("../../../page/model.js"),
@@ -27,6 +27,7 @@ const MODULES: [&str; 53] = [
     include_str!("../../../page/elements.js"),
     include_str!("../../../page/svg.js"),
     include_str!("../../../page/paint.js"),
+    include_str!("../../../page/paints.js"),
     include_str!("../../../page/rectangles.js"),
     include_str!("../../../page/pixels.js"),
     include_str!("../../../page/dense.js"),

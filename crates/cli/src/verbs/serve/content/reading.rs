@@ -33,6 +33,10 @@ const PROGRESS: Duration = Duration::from_millis(200);
 /// the whole trace.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// Minimum number of events with which requests are answered during the first reading. With fewer
+/// events, the page would be almost empty, and reading this many takes only a few milliseconds.
+const MIN_SHOWN: u64 = 1 << 14;
+
 /// Minimum time between two editions of the page while the trace is being read. During a long
 /// reading, the minimum is the time that has elapsed since the reading began, divided by
 /// [`EDITION_SHARE`]. So pages load fewer editions.
@@ -210,7 +214,8 @@ impl Sink for Sinks<'_> {
         if has_states && content.seems_large.load(Ordering::Relaxed) {
             page.use_views();
         }
-        if content.is_asked.load(Ordering::Acquire) && begun.elapsed() >= PATIENCE {
+        let is_asked = content.is_asked.load(Ordering::Acquire);
+        if is_asked && trace.events >= MIN_SHOWN && begun.elapsed() >= PATIENCE {
             content.answer(|view| page.so_far(trace, title, view).ok().flatten());
         }
         Flow::Continue(())
