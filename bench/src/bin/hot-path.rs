@@ -7,8 +7,9 @@
 //! tracks. `hot-path views FILE COUNT PARTS` collects the data of a served page, and divides the
 //! trace into `PARTS` equal parts. It makes `COUNT` views, each of one part, and prints the size of
 //! the last view in bytes. `hot-path page FILE` reads a trace into memory, makes the page of this
-//! trace as the static page does, and prints its size in bytes. `hot-path record EVENTS` records events of two fields into a stream that
-//! overwrites its oldest events; the number is rounded up to a multiple of 50,000.
+//! trace as the static page does, and prints its size in bytes. `hot-path record EVENTS` records
+//! events of two fields into a stream that overwrites its oldest events; the number is rounded up
+//! to a multiple of 50,000.
 #![forbid(unsafe_code)]
 
 use std::error::Error;
