@@ -48,8 +48,8 @@ pub struct Writer<W: Write + Send> {
 }
 
 enum ColumnWriter {
-    Own(Column),
-    Library(ArrowColumnWriter),
+    Own(Box<Column>),
+    Library(Box<ArrowColumnWriter>),
 }
 
 impl<W: Write + Send> Writer<W> {
@@ -150,8 +150,8 @@ impl<W: Write + Send> Writer<W> {
                 || matches!(field.data_type(), DataType::Timestamp(..));
             let column = Column::new(Arc::clone(descriptor), array.data_type(), is_growing);
             self.columns.push(match column {
-                Some(column) => ColumnWriter::Own(column),
-                None => ColumnWriter::Library(writer),
+                Some(column) => ColumnWriter::Own(Box::new(column)),
+                None => ColumnWriter::Library(Box::new(writer)),
             });
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Tests that the reader of the library finds the values that this crate writes, and statistics
 //! that fit them.
 
+use std::slice;
 use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
@@ -308,13 +309,13 @@ fn columns_that_cannot_be_null_have_no_levels() {
     let numbers: ArrayRef = Arc::new(UInt32Array::from(vec![3, 1, 2]));
     let rows = RecordBatch::try_from_iter([("seq", numbers)]).unwrap();
     assert!(!rows.schema().field(0).is_nullable());
-    assert_eq!(read(written(&rows.schema(), &[rows.clone()])), [rows]);
+    assert_eq!(read(written(&rows.schema(), slice::from_ref(&rows))), [rows]);
 }
 
 #[test]
 fn a_file_without_rows_has_no_row_groups() {
     let empty = batch(&[], 0);
-    let file = written(&empty.schema(), &[empty.clone()]);
+    let file = written(&empty.schema(), slice::from_ref(&empty));
     assert_eq!(reader(file).metadata().num_row_groups(), 0);
     let other: ArrayRef = Arc::new(UInt32Array::from(vec![1]));
     let other = RecordBatch::try_from_iter([("seq", other)]).unwrap();

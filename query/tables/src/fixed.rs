@@ -133,7 +133,7 @@ mod tests {
         for count in [1, 63, 64, 65, 130] {
             fixed.extend(0..count);
             expected.extend((0..count).map(Some));
-            let some = |number: u32| (number % 3 > 0).then_some(number);
+            let some = |number: u32| (number % 4 > 1).then_some(number);
             fixed.extend_options((0..count).map(some));
             expected.extend((0..count).map(some));
             let before = fixed.len();
