@@ -5,9 +5,12 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray, new_null_array};
+use arrow::array::{
+    ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions, StringArray,
+    new_null_array,
+};
 use arrow::compute::cast;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchReceiverStream;
@@ -125,9 +128,9 @@ impl Scan {
                 own.push(position);
                 From::Own(own.len() - 1)
             } else if name == PATH {
-                From::Constant(file.path.to_string_lossy().into_owned())
+                constant(&file.path.to_string_lossy())
             } else {
-                From::Constant(file.label(name)?.to_owned())
+                constant(file.label(name)?)
             });
         }
         // Rows without columns need no reading after the first.
@@ -194,10 +197,14 @@ struct Columns {
 enum From {
     /// The column at this position in [`Columns::own`].
     Own(usize),
-    /// The same value in all rows.
-    Constant(String),
+    /// The same value in all rows: the only value of this array.
+    Constant(ArrayRef),
     /// The trace has no such column.
     Null,
+}
+
+fn constant(value: &str) -> From {
+    From::Constant(Arc::new(StringArray::from(vec![value])))
 }
 
 impl Columns {
@@ -215,10 +222,10 @@ impl Columns {
                     own.push(*position);
                     From::Own(own.len() - 1)
                 }
-                None if name == PATH => From::Constant(file.path.to_string_lossy().into_owned()),
-                None if name == TRACE => From::Constant(source.hash()?),
+                None if name == PATH => constant(&file.path.to_string_lossy()),
+                None if name == TRACE => constant(&source.hash()?),
                 None => match file.label(name) {
-                    Some(value) => From::Constant(value.to_owned()),
+                    Some(value) => constant(value),
                     None => From::Null,
                 },
             });
@@ -238,7 +245,12 @@ impl Columns {
                         false => cast(column, field.data_type())?,
                     }
                 }
+                From::Constant(value) if matches!(field.data_type(), DataType::Dictionary(..)) => {
+                    let keys = Int32Array::from(vec![0; rows]);
+                    Arc::new(DictionaryArray::try_new(keys, Arc::clone(value))?) as ArrayRef
+                }
                 From::Constant(value) => {
+                    let value = value.as_string::<i32>().value(0);
                     let values = std::iter::repeat_n(value, rows);
                     Arc::new(StringArray::from_iter_values(values)) as ArrayRef
                 }

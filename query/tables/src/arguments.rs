@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tracewell::model::schema::{ArgumentKind, EventType};
-use tracewell::model::{Event, EventIds, Trace};
+use tracewell::model::{Batch, Event, EventIds, Trace};
 use tracewell::text::{Describer, PerEvent, TextBuffer, shown};
 
 use crate::column::Kind;
@@ -107,12 +107,23 @@ struct Wanted {
     column: usize,
     /// Index of the argument.
     index: usize,
-    kind: ArgumentKind,
-    /// True if the column contains arguments of several kinds as text.
-    as_text: bool,
+    form: Form,
 }
 
-/// Appends the wanted arguments of events to columns.
+/// The form of an argument in its column.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    Number,
+    Signed,
+    Flag,
+    Float,
+    Bytes,
+    Text,
+    /// The column contains arguments of several kinds as text.
+    AsText,
+}
+
+/// Sets the wanted arguments of events in columns.
 #[derive(Debug, Default)]
 pub(crate) struct ArgumentReader {
     /// For each name of a column: its position among the wanted columns, and its type.
@@ -133,66 +144,88 @@ impl ArgumentReader {
         self.wanted.insert(column.name.clone(), (position, column.kind));
     }
 
-    /// Returns true if no argument is wanted.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.wanted.is_empty()
+    /// Appends rows to the wanted columns of arguments, which already have `before` rows. Each
+    /// of `rows` is a row of the batch.
+    pub(crate) fn append(
+        &mut self,
+        trace: &Trace,
+        batch: &Batch<'_>,
+        rows: &[usize],
+        (values, before): (&mut [Values], usize),
+    ) {
+        for (position, _) in self.wanted.values() {
+            values[*position].begin_rows(rows.len());
+        }
+        for (to, row) in (before..).zip(rows) {
+            self.set(trace, batch, *row, (values, to));
+        }
+        for (position, _) in self.wanted.values() {
+            values[*position].end_rows(before + rows.len());
+        }
     }
 
-    /// Appends the wanted arguments of an event as row `row` of the values. If the event lacks a
-    /// column's argument, the cell becomes null later, when the column gets its next value.
-    pub(crate) fn push(&mut self, event: Event<'_>, values: &mut [Filled<'_>], row: usize) {
+    /// Sets the wanted arguments of the event in row `row` of a batch, as row `to` of the values.
+    #[inline]
+    fn set(
+        &mut self,
+        trace: &Trace,
+        batch: &Batch<'_>,
+        row: usize,
+        (values, to): (&mut [Values], usize),
+    ) {
+        let Some(id) = batch.columns.id.get(row) else { return };
         let known = &self.wanted;
-        let wanted = self.events.get(event.id(), || wanted(event.kind(), known));
-        for Wanted { column, index, kind, as_text } in wanted.iter().copied() {
-            let Some(number) = event.argument(index) else { continue };
-            let Some(filled) = values.get_mut(column) else { continue };
-            filled.fill_to(row);
-            filled.rows += 1;
-            let cell = match kind {
-                ArgumentKind::Text => {
-                    filled.values.push(Cell::Text(&shown(event.bytes(index))));
+        let wanted = self.events.get(*id, || wanted(trace.schema.event(*id), known));
+        let (layout, payload) = (trace.payload, batch.records.payload(row));
+        for Wanted { column, index, form } in wanted.iter().copied() {
+            let Some(number) = layout.argument(payload, index) else { continue };
+            let Some(values) = values.get_mut(column) else { continue };
+            let cell = match form {
+                Form::Number => Cell::Number(number),
+                Form::Signed => Cell::Signed(layout.signed(number)),
+                Form::Flag => Cell::Flag(number != 0),
+                Form::Float => Cell::Float(f64::from_bits(number)),
+                Form::Bytes | Form::Text | Form::AsText => {
+                    let Some(row) = batch.event(row) else { continue };
+                    let event = Event::new(trace, &row);
+                    match form {
+                        Form::Bytes => values.set(to, Cell::Bytes(event.bytes(index))),
+                        Form::Text => values.set(to, Cell::Text(&shown(event.bytes(index)))),
+                        _ => {
+                            self.text.truncate(0);
+                            self.describer.put_value(&mut self.text, event, index);
+                            values.set(to, Cell::Text(&self.text.as_text()));
+                        }
+                    }
                     continue;
                 }
-                _ if as_text => {
-                    self.text.truncate(0);
-                    self.describer.put_value(&mut self.text, event, index);
-                    filled.values.push(Cell::Text(&self.text.as_text()));
-                    continue;
-                }
-                ArgumentKind::Bytes => Cell::Bytes(event.bytes(index)),
-                ArgumentKind::Signed => Cell::Signed(event.trace.payload.signed(number)),
-                ArgumentKind::Bool => Cell::Flag(number != 0),
-                ArgumentKind::Float => Cell::Float(f64::from_bits(number)),
-                _ => Cell::Number(number),
             };
-            filled.values.push(cell);
+            values.set(to, cell);
         }
     }
 }
 
 fn wanted(event: &EventType, columns: &HashMap<String, (usize, Kind)>) -> Vec<Wanted> {
-    let arguments = event.args.iter().enumerate();
-    let wanted = arguments.filter_map(|(index, argument)| {
+    let mut wanted: Vec<Wanted> = Vec::new();
+    for (index, argument) in event.args.iter().enumerate() {
         let name = column_name(index, argument.kind, &argument.name);
-        let (column, kind) = *columns.get(&name)?;
-        Some(Wanted { column, index, kind: argument.kind, as_text: kind == Kind::Text })
-    });
-    wanted.collect()
-}
-
-/// The values of a column; values of its last rows may still be missing.
-pub(crate) struct Filled<'a> {
-    pub(crate) values: &'a mut Values,
-    /// Number of rows that have a value or a null.
-    pub(crate) rows: usize,
-}
-
-impl Filled<'_> {
-    /// Sets all missing rows before `row` to null.
-    pub(crate) fn fill_to(&mut self, row: usize) {
-        self.values.push_nulls(row.saturating_sub(self.rows));
-        self.rows = self.rows.max(row);
+        let Some((column, kind)) = columns.get(&name).copied() else { continue };
+        // Of several arguments with one name, a row contains the first.
+        if wanted.iter().any(|wanted| wanted.column == column) {
+            continue;
+        }
+        let form = match argument.kind {
+            ArgumentKind::Text => Form::Text,
+            _ if kind == Kind::Text => Form::AsText,
+            ArgumentKind::Bytes => Form::Bytes,
+            ArgumentKind::Signed => Form::Signed,
+            ArgumentKind::Bool => Form::Flag,
+            ArgumentKind::Float => Form::Float,
+            _ => Form::Number,
+        };
+        wanted.push(Wanted { column, index, form });
     }
+    wanted
 }
 
 #[cfg(test)]

@@ -7,13 +7,13 @@ use tracewell::model::{
 };
 use tracewell::text::{Describer, PerEvent, TextBuffer};
 
-use crate::arguments::{ArgumentReader, Filled};
+use crate::arguments::ArgumentReader;
 use crate::column::Kind;
 use crate::columns::EVENTS;
 use crate::output::Output;
 use crate::request::Request;
 use crate::source::Known;
-use crate::values::{Cell, Values};
+use crate::values::{Cell, Values, Words};
 
 /// A sink that makes the rows of the table.
 pub(crate) struct Events<'a> {
@@ -166,18 +166,7 @@ impl<'a> RowMaker<'a> {
         for (values, (column, _)) in values.iter_mut().zip(columns.iter()) {
             append_column(values, *column, (trace, *known), batch, rows, words);
         }
-        if arguments.is_empty() {
-            return;
-        }
-        let filled = values.iter_mut().map(|values| Filled { values, rows: before });
-        let mut filled: Vec<_> = filled.collect();
-        for (position, row) in rows.iter().enumerate() {
-            let Some(row) = batch.event(*row) else { continue };
-            arguments.push(Event::new(trace, &row), &mut filled, before + position);
-        }
-        let of_arguments = filled.iter_mut().zip(columns.iter());
-        let of_arguments = of_arguments.filter(|(_, (column, _))| *column >= EVENTS.len());
-        of_arguments.for_each(|(filled, _)| filled.fill_to(before + rows.len()));
+        arguments.append(trace, batch, rows, (values, before));
     }
 }
 
@@ -198,29 +187,24 @@ fn append_column(
 ) {
     let columns = batch.columns;
     let name = EVENTS.get(column).map_or("", |column| column.name);
-    let is_whole = rows.len() == batch.len();
     match (name, values) {
-        ("seq", Values::U64(to)) => {
-            rows.iter().for_each(|row| to.append_value(batch.first + *row as u64));
-        }
+        ("seq", Values::U64(to)) => to.extend(rows.iter().map(|row| batch.first + *row as u64)),
         ("ticks", Values::I64(to)) => {
-            rows.iter().for_each(|row| to.append_option(columns.ticks[*row].try_into().ok()));
+            to.extend_options(rows.iter().map(|row| columns.ticks[*row].try_into().ok()));
         }
         ("time_ns", Values::I64(to)) => {
-            let time = |row: &usize| trace.clock.nanoseconds(columns.ticks[*row]);
-            rows.iter()
-                .for_each(|row| to.append_option(time(row).and_then(|ns| ns.try_into().ok())));
+            let time = |row: &usize| trace.clock.nanoseconds(columns.ticks[*row])?.try_into().ok();
+            to.extend_options(rows.iter().map(time));
         }
+        ("time", Values::Date(to)) if trace.wall_clock.is_none() => to.push_nulls(rows.len()),
         ("time", Values::Date(to)) => {
-            let date = |row: &usize| trace.wall_clock_ns(columns.ticks[*row]);
-            rows.iter()
-                .for_each(|row| to.append_option(date(row).and_then(|ns| ns.try_into().ok())));
+            let date = |row: &usize| trace.wall_clock_ns(columns.ticks[*row])?.try_into().ok();
+            to.extend_options(rows.iter().map(date));
         }
-        ("cpu", Values::U16(to)) if is_whole => to.append_slice(&columns.cpu),
-        ("cpu", Values::U16(to)) => rows.iter().for_each(|row| to.append_value(columns.cpu[*row])),
+        ("cpu", Values::U16(to)) => to.extend(rows.iter().map(|row| columns.cpu[*row])),
         ("context", Values::U64(to)) => {
             let key = |row: &usize| trace.contexts.get(columns.context[*row]).map(|c| c.key);
-            rows.iter().for_each(|row| to.append_option(key(row)));
+            to.extend_options(rows.iter().map(key));
         }
         ("context_name", Values::Word(to)) => {
             // The names of all contexts are already final, so their indices never change.
@@ -228,55 +212,51 @@ fn append_column(
             let new = known.skip(words.contexts.len());
             words.contexts.extend(new.map(|(_, context)| to.index(&context.name)));
             let index = |row: &usize| words.contexts.get(columns.context[*row].index()).copied();
-            rows.iter().for_each(|row| to.push_index(index(row)));
+            to.keys.extend_options(rows.iter().map(index));
         }
         ("priority", Values::U16(to)) => {
-            rows.iter().for_each(|row| to.append_option(columns.priority[*row].get()));
+            to.extend_options(rows.iter().map(|row| columns.priority[*row].get()));
         }
-        ("preemption_threshold" | "interrupted", to) => {
-            for row in rows {
-                let record = batch.event(*row).map(|row| row.record);
-                let detail = trace.details.as_ref().zip(record);
-                to.push(
-                    match (name, detail.and_then(|(details, record)| details.detail(record))) {
-                        ("interrupted", Some(ContextDetail::Interrupted(thread))) => {
-                            Cell::Number(thread)
-                        }
-                        (
-                            "preemption_threshold",
-                            Some(ContextDetail::PreemptionThreshold(value)),
-                        ) => Cell::Number(value.into()),
-                        _ => Cell::Null,
-                    },
-                );
-            }
+        ("preemption_threshold", Values::U16(to)) => {
+            to.extend_options(details(trace, batch, rows, |detail| match detail {
+                ContextDetail::PreemptionThreshold(value) => Some(value),
+                ContextDetail::Interrupted(_) => None,
+            }));
         }
-        ("id", Values::U32(to)) if is_whole => to.append_slice(&columns.id),
-        ("id", Values::U32(to)) => rows.iter().for_each(|row| to.append_value(columns.id[*row])),
+        ("interrupted", Values::U64(to)) => {
+            to.extend_options(details(trace, batch, rows, |detail| match detail {
+                ContextDetail::Interrupted(thread) => Some(thread),
+                ContextDetail::PreemptionThreshold(_) => None,
+            }));
+        }
+        ("id", Values::U32(to)) => to.extend(rows.iter().map(|row| columns.id[*row])),
         ("name", Values::Word(to)) => {
-            for row in rows {
+            let Words { keys, dictionary } = to;
+            keys.extend(rows.iter().map(|row| {
                 let id = columns.id[*row];
-                let index = *words.names.get(id, || to.index(&trace.schema.event(id).name));
-                to.push_index(Some(index));
-            }
+                *words.names.get(id, || dictionary.index(&trace.schema.event(id).name))
+            }));
         }
         ("meaning", Values::Word(to)) => {
-            for row in rows {
+            let Words { keys, dictionary } = to;
+            keys.extend_options(rows.iter().map(|row| {
                 let id = columns.id[*row];
-                let means = trace.schema.event(id).means;
-                let index = match words.meanings.get(id, || match means {
+                let means = || match trace.schema.event(id).means {
                     Some(Means { cases: [Some(_), ..], .. }) => MeaningOf::ByValue,
-                    means => MeaningOf::Always(means.map(|means| to.index(&word(means.meaning)))),
-                }) {
-                    MeaningOf::Always(index) => *index,
-                    MeaningOf::ByValue => {
-                        let row = batch.event(*row);
-                        let means = row.and_then(|row| Event::new(trace, &row).means());
-                        means.map(|means| to.index(&word(means.meaning)))
+                    means => {
+                        let word = means.map(|means| dictionary.index(&word(means.meaning)));
+                        MeaningOf::Always(word)
                     }
                 };
-                to.push_index(index);
-            }
+                match words.meanings.get(id, means) {
+                    MeaningOf::Always(index) => *index,
+                    MeaningOf::ByValue => {
+                        let row = batch.event(*row)?;
+                        let means = Event::new(trace, &row).means()?;
+                        Some(dictionary.index(&word(means.meaning)))
+                    }
+                }
+            }));
         }
         ("text", to) => {
             for row in rows {
@@ -288,4 +268,17 @@ fn append_column(
         }
         _ => {}
     }
+}
+
+/// Returns a value for each row that comes from the detail of its record.
+fn details<T>(
+    trace: &Trace,
+    batch: &Batch<'_>,
+    rows: &[usize],
+    value: impl Fn(ContextDetail) -> Option<T>,
+) -> impl Iterator<Item = Option<T>> {
+    rows.iter().map(move |row| {
+        let details = trace.details.as_ref()?;
+        value(details.detail(batch.records.record(*row))?)
+    })
 }

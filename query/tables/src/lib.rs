@@ -11,7 +11,7 @@
 //! | `progress` | the progress of a reading |
 //! | `events`, `arguments`, `slices` | the table `events` with its columns of arguments, on several threads |
 //! | `facts`, `tracks`, `scheduling`, `figures` | the other tables |
-//! | `output`, `values` | batches of rows, and the values of their columns |
+//! | `output`, `values`, `fixed` | batches of rows, and the values of their columns |
 //! | `hash` | the hash that identifies a trace |
 //!
 //! SQL, storage and the interface to Python are in other crates.
@@ -24,6 +24,7 @@ mod error;
 mod events;
 mod facts;
 mod figures;
+mod fixed;
 mod hash;
 mod output;
 mod progress;

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, Builder};
 
-use arrow_schema::ArrowError;
-use tracewell::model::{Columns, Flow, SinkError, Slices, Stop, Trace};
+use tracewell::model::{Columns, Flow, Slices, Trace};
 
 use crate::columns::{EVENTS, TEXT};
 use crate::events::{Events, RowMaker};
@@ -45,7 +44,6 @@ impl Events<'_> {
             others.push(maker.for_another_thread());
         }
         let empty = maker.empty(&output.values);
-        let empty = Stop::on_error(empty.map_err(SinkError::not_possible))?;
         let next = AtomicUsize::new(0);
         let (sender, made) = sync_channel(threads);
         thread::scope(|scope| {
@@ -85,7 +83,7 @@ impl Events<'_> {
 
 impl RowMaker<'_> {
     /// Returns empty [`Values`] for the wanted columns.
-    fn empty(&self, values: &[Values]) -> Result<Vec<Values>, ArrowError> {
+    fn empty(&self, values: &[Values]) -> Vec<Values> {
         let columns = values.iter().zip(&self.columns);
         columns.map(|(values, (_, kind))| values.of_same_column(*kind)).collect()
     }
@@ -98,8 +96,8 @@ impl RowMaker<'_> {
         batch: usize,
         empty: &[Values],
         columns: &mut Columns,
-    ) -> Result<Made, ArrowError> {
-        let mut made = Made { values: self.empty(empty)?, rows: 0 };
+    ) -> Made {
+        let mut made = Made { values: self.empty(empty), rows: 0 };
         let first = batch.saturating_mul(BATCH_SLICES);
         let of_batch: Range<usize> = first..(first + BATCH_SLICES).min(slices.count());
         for slice in of_batch {
@@ -111,20 +109,16 @@ impl RowMaker<'_> {
                 made.rows += self.append(trace, &batch, &mut made.values, place);
             }
         }
-        Ok(made)
+        made
     }
 }
 
-fn put(output: &mut Output<'_>, made: Result<Made, ArrowError>) -> Flow {
-    let Made { values, rows } = Stop::on_error(made.map_err(SinkError::not_possible))?;
-    output.put(values, rows)
+fn put(output: &mut Output<'_>, made: Made) -> Flow {
+    output.put(made.values, made.rows)
 }
 
 /// Passes on the rows of batches in the order of their numbers.
-fn put_in_order(
-    output: &mut Output<'_>,
-    made: Receiver<(usize, Result<Made, ArrowError>)>,
-) -> Flow {
+fn put_in_order(output: &mut Output<'_>, made: Receiver<(usize, Made)>) -> Flow {
     let (mut early, mut due) = (BTreeMap::new(), 0);
     for (batch, of_batch) in made {
         early.insert(batch, of_batch);

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_schema::{Schema, SchemaRef};
 use tracewell::input::{Input, InputError, Settings};
@@ -62,6 +62,8 @@ pub(crate) struct Known {
     /// Number of times that a reading reads the bytes if all names must be known before the first
     /// event.
     passes: u64,
+    /// The hash of the trace, once it was needed.
+    hash: OnceLock<String>,
 }
 
 impl Source {
@@ -130,8 +132,8 @@ impl Source {
         }
         let field = |(column, kind): &(usize, Kind)| kind.field(table.columns()[*column].name);
         let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
-        let values: Result<_, _> = columns.iter().map(|(_, kind)| Values::new(*kind)).collect();
-        let output = Output::new(schema.into(), values?, request.limit, emit);
+        let values = columns.iter().map(|(_, kind)| Values::new(*kind)).collect();
+        let output = Output::new(schema.into(), values, request.limit, emit);
         let rows = Events::new(RowMaker::new(None, request, columns), output);
         Self::open_with(path.as_ref(), settings, labels, (None, Some(rows)))
     }
@@ -192,6 +194,7 @@ impl Source {
             trace,
             bytes,
             passes,
+            hash: OnceLock::new(),
         };
         Ok(Self { path, settings, labels, known: Arc::new(known), watch })
     }
@@ -238,12 +241,17 @@ impl Source {
 
     /// Returns the SHA-256 of the trace's file in hexadecimal. If the trace is a folder, this is
     /// the SHA-256 of the list that the command `sha256sum` would print for its files, in the order
-    /// of their names.
+    /// of their names. Copies of a source read the bytes only once.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read.
     pub fn hash(&self) -> Result<String, Error> {
-        hash::of_files(&self.known.files)
+        let known = &self.known.hash;
+        if let Some(hash) = known.get() {
+            return Ok(hash.clone());
+        }
+        let hash = hash::of_files(&self.known.files)?;
+        Ok(known.get_or_init(|| hash).clone())
     }
 
     /// Returns the columns of a table. The columns of `events` end with a column `arg_NAME` for
@@ -277,9 +285,9 @@ impl Source {
             let (table, column, columns) = (table.name(), *column, schema.fields().len());
             return Err(Error::NoColumn { table, column, columns });
         }
-        let values: Result<_, _> =
-            columns.iter().map(|column| Values::new(self.kind(table, *column))).collect();
-        let output = Output::new(schema.project(&columns)?.into(), values?, request.limit, emit);
+        let values = columns.iter().map(|column| Values::new(self.kind(table, *column)));
+        let values = values.collect();
+        let output = Output::new(schema.project(&columns)?.into(), values, request.limit, emit);
         if table == Table::Events {
             return self.read_events(request, columns, output);
         }

@@ -1,21 +1,18 @@
 //! Writes Parquet files, for example with a table of several traces.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, Schema, SchemaRef};
+use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::properties::{WriterProperties, WriterVersion};
-use parquet::schema::types::ColumnPath;
-use tracewell_tables::Table;
+use tracewell_tables::{Kind, Table};
 
-use crate::columns::TEXT;
+use crate::columns::{PATH, TEXT, TRACE};
 use crate::failure::Failure;
 use crate::files::TraceFile;
 use crate::provider::TraceTable;
@@ -50,7 +47,7 @@ pub(super) fn write(
     };
     let scan = Scan {
         table,
-        schema: Arc::clone(&schema),
+        schema: with_words(table, traces, &schema),
         wanted: Wanted::default(),
         limit: None,
         // Other threads write other tables.
@@ -77,7 +74,7 @@ pub(super) struct Writer {
     table: Table,
     schema: SchemaRef,
     file: File,
-    writer: ArrowWriter<File>,
+    writer: tracewell_parquet::Writer<File>,
     rows: u64,
 }
 
@@ -90,8 +87,7 @@ impl Writer {
     pub(super) fn new(table: Table, schema: SchemaRef) -> Result<Self, Failure> {
         let file = tempfile::tempfile().map_err(|error| temporary(&error))?;
         let out = file.try_clone().map_err(|error| temporary(&error))?;
-        let properties = Some(properties(&schema));
-        let writer = ArrowWriter::try_new(out, Arc::clone(&schema), properties)
+        let writer = tracewell_parquet::Writer::new(out, Arc::clone(&schema))
             .map_err(|error| failed(table, &error))?;
         Ok(Self { table, schema, file, writer, rows: 0 })
     }
@@ -113,7 +109,7 @@ impl Writer {
     /// Fails if the temporary file cannot be written.
     pub(super) fn finish(self) -> Result<Option<Written>, Failure> {
         let Self { table, schema, mut file, writer, rows } = self;
-        writer.close().map_err(|error| failed(table, &error))?;
+        writer.finish().map_err(|error| failed(table, &error))?;
         if rows == 0 {
             return Ok(None);
         }
@@ -136,27 +132,19 @@ fn without_text(schema: &Schema) -> SchemaRef {
     Arc::new(Schema::new(fields.cloned().collect::<Vec<_>>()))
 }
 
-/// Columns whose values mostly grow, so that their differences are small.
-const GROWING: [&str; 5] = ["seq", "ticks", "time_ns", "end_seq", "end_ticks"];
-
-/// Level of zstd. Higher levels of compression save a few per cent and need much more time.
-const LEVEL: i32 = 3;
-
-/// Returns the compression and the encodings. Columns whose values grow, and columns of dates, are
-/// encoded as differences. All others have dictionaries.
-fn properties(schema: &Schema) -> WriterProperties {
-    let level = ZstdLevel::try_new(LEVEL).unwrap_or_default();
-    let mut builder = WriterProperties::builder()
-        .set_writer_version(WriterVersion::PARQUET_2_0)
-        .set_compression(Compression::ZSTD(level));
-    for field in schema.fields() {
-        let column = ColumnPath::from(field.name().as_str());
-        let is_growing = GROWING.contains(&field.name().as_str());
-        if is_growing || matches!(field.data_type(), DataType::Timestamp(..)) {
-            builder = builder
-                .set_column_dictionary_enabled(column.clone(), false)
-                .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
+/// Returns the types of the rows. Labels, and other columns that the table of a single trace lacks,
+/// have the same value in all rows of a trace. So they are dictionaries, which cost less than texts.
+/// The file contains texts.
+fn with_words(table: Table, traces: &[Arc<TraceFile>], schema: &Schema) -> SchemaRef {
+    let labels = traces.iter().flat_map(|trace| &trace.labels).map(|(label, _)| label.as_str());
+    let names: HashSet<&str> = labels.chain([TRACE, PATH]).collect();
+    let is_own = |name: &str| table.columns().iter().any(|column| column.name == name);
+    let of = |field: &Arc<Field>| {
+        let is_constant = names.contains(field.name().as_str()) && !is_own(field.name());
+        match is_constant && *field.data_type() == Kind::Text.data_type() {
+            true => Arc::new(field.as_ref().clone().with_data_type(Kind::Word.data_type())),
+            false => Arc::clone(field),
         }
-    }
-    builder.build()
+    };
+    Arc::new(Schema::new(schema.fields().iter().map(of).collect::<Vec<_>>()))
 }
