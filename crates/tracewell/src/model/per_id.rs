@@ -59,6 +59,11 @@ pub(crate) struct OfSchema<'a, T> {
 }
 
 impl<T: Copy> OfSchema<'_, T> {
+    /// Returns true if the table has no entries, because the schema is new.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.table.entries.is_empty()
+    }
+
     /// Returns the entry of an id. If there is none, calls `make` to create it.
     #[inline(always)]
     pub(crate) fn get(&mut self, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> &T {
