@@ -64,18 +64,15 @@ impl TrackBuilder {
     pub(in crate::analysis) fn settle(&mut self, settled: &mut impl Settled) {
         let builder = self.scheduling.moments_mut();
         for (number, row) in builder.cores.iter_mut().enumerate() {
-            let before = row.changes().len();
-            settled.core(number, row.settle());
-            let settled = (before - row.changes().len()) as u64;
-            builder.entries = builder.entries.saturating_sub(settled);
+            let removed = row.settle(|changes| settled.core(number, changes)) as u64;
+            builder.entries = builder.entries.saturating_sub(removed);
         }
         builder.contexts.settle(settled);
         let mut entries = builder.marks.len() + builder.arrows.len();
         for (index, track) in builder.locks.tracks_mut().iter_mut().enumerate() {
-            entries += track.holder.changes().len() + track.waits.len();
-            settled.lock(index, track.holder.settle());
+            entries += track.waits.len();
+            entries += track.holder.settle(|changes| settled.lock(index, changes));
             settled.waits(index, track.waits.drain(..));
-            entries -= track.holder.changes().len();
         }
         // A gap also ends waits. `builder.entries` does not count these waits.
         builder.entries = builder.entries.saturating_sub(entries as u64);
