@@ -41,14 +41,6 @@ impl<T: Copy> PerId<T> {
         }
         OfSchema { table: self, schema }
     }
-
-    /// Returns the entry of an id, if it exists. Call this only if the trace still has the schema
-    /// of the last call of [`PerId::of_schema`].
-    #[inline(always)]
-    pub(crate) fn known(&self, id: u32) -> Option<&T> {
-        let index = *self.index.get(id as usize)?;
-        if index > 0 { self.entries.get(usize::from(index)) } else { None }
-    }
 }
 
 /// A table whose entries belong to one schema.
