@@ -41,14 +41,6 @@ impl<T: Copy> PerId<T> {
         }
         OfSchema { table: self, schema }
     }
-
-    /// Returns the entry of an id, if it exists. Call this only if the trace still has the schema
-    /// of the last call of [`PerId::of_schema`].
-    #[inline(always)]
-    pub(crate) fn known(&self, id: u32) -> Option<&T> {
-        let index = *self.index.get(id as usize)?;
-        if index > 0 { self.entries.get(usize::from(index)) } else { None }
-    }
 }
 
 /// A table whose entries belong to one schema.
@@ -59,6 +51,11 @@ pub(crate) struct OfSchema<'a, T> {
 }
 
 impl<T: Copy> OfSchema<'_, T> {
+    /// Returns true if the table has no entries, because the schema is new.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.table.entries.is_empty()
+    }
+
     /// Returns the entry of an id. If there is none, calls `make` to create it.
     #[inline(always)]
     pub(crate) fn get(&mut self, id: u32, make: impl FnOnce(&Schema, u32) -> T) -> &T {

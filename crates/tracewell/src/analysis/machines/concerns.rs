@@ -3,8 +3,8 @@
 
 use super::levels::Effect;
 use super::{messages, states, timers};
+use crate::model::Meaning;
 use crate::model::schema::Schema;
-use crate::model::{Meaning, OfSchema};
 
 /// Maximum number of events that are checked together.
 pub(super) const BLOCK: usize = u64::BITS as usize;
@@ -14,6 +14,40 @@ pub(super) const BLOCK: usize = u64::BITS as usize;
 /// branches that are often mispredicted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted(u64);
+
+/// The ids whose events no analysis needs, as far as they have occurred. A look-up costs less than
+/// in a table of [`Concerns`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Skipped {
+    /// For each id, true if its events are skipped.
+    ids: Vec<bool>,
+}
+
+/// Ids from this number on are not stored.
+const MAX_SKIPPED: usize = 1 << 16;
+
+impl Skipped {
+    /// Returns true if the events of an id are skipped.
+    #[inline(always)]
+    pub(super) fn contains(&self, id: u32) -> bool {
+        self.ids.get(id as usize).is_some_and(|is_skipped| *is_skipped)
+    }
+
+    /// Adds an id.
+    #[cold]
+    pub(super) fn add(&mut self, id: u32) {
+        let index = id as usize;
+        if index < MAX_SKIPPED {
+            self.ids.resize(self.ids.len().max(index + 1), false);
+            self.ids[index] = true;
+        }
+    }
+
+    /// Removes all ids, because the schema has changed.
+    pub(super) fn clear(&mut self) {
+        self.ids.clear();
+    }
+}
 
 /// The analyses that need the events of an id.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,12 +76,6 @@ pub(super) enum Way {
 }
 
 impl Wanted {
-    /// Returns the needed events of a block. `ids` are the ids of all events in the block.
-    #[inline(always)]
-    pub(super) fn of(ids: &[u32], all_concerns: &mut OfSchema<'_, Concerns>) -> Self {
-        Self::with(ids, |id| all_concerns.get(id, Concerns::of).way != Way::Skip)
-    }
-
     /// Returns the events of a block that have a wanted id. `ids` are the ids of all events in the
     /// block, and `is_wanted` returns true for a wanted id.
     #[inline(always)]
@@ -92,21 +120,25 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::model::PerId;
 
     #[test]
     fn only_events_that_concern_an_analysis_are_wanted() {
         let text = include_str!("../../../schemas/threadx.toml");
         let schema = Arc::new(Schema::parse(text, "threadx.toml").unwrap());
-        let mut table = PerId::default();
-        let mut all_concerns = table.of_schema(&schema);
+        let mut skipped = Skipped::default();
+        let all = schema.events().map(|event| event.id);
+        let is_skipped = |id: &u32| Concerns::of(&schema, *id).way == Way::Skip;
+        all.filter(is_skipped).for_each(|id| skipped.add(id));
+        let wanted = |ids: &[u32]| Wanted::with(ids, |id| !skipped.contains(id));
         // The analyses in this folder need events of queues, but not events of mutexes.
         let (mutex, queue) = (52, 69);
         let mut ids = vec![mutex; BLOCK];
-        assert_eq!(Wanted::of(&ids, &mut all_concerns).count(), 0);
+        assert_eq!(wanted(&ids).count(), 0);
         (ids[0], ids[17], ids[BLOCK - 1]) = (queue, queue, queue);
-        let rows: Vec<_> = Wanted::of(&ids, &mut all_concerns).collect();
-        assert_eq!(rows, [0, 17, BLOCK - 1]);
-        assert_eq!(Wanted::of(&ids[..17], &mut all_concerns).collect::<Vec<_>>(), [0]);
+        assert_eq!(wanted(&ids).collect::<Vec<_>>(), [0, 17, BLOCK - 1]);
+        assert_eq!(wanted(&ids[..17]).collect::<Vec<_>>(), [0]);
+        // Large ids are never skipped.
+        skipped.add(u32::MAX);
+        assert!(!skipped.contains(u32::MAX));
     }
 }

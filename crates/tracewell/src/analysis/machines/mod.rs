@@ -71,7 +71,7 @@ use super::measured::Measured;
 use crate::model::{Arguments, Batch, Event, Flow, Loss, PerId, Position, Sink, Trace};
 use crate::select::messages::sight::{Sight, Sights};
 use crate::select::messages::{MAX_ROWS, sight, waiting};
-use concerns::{BLOCK, Concerns, Wanted, Way};
+use concerns::{BLOCK, Concerns, Skipped, Wanted, Way};
 use levels::Levels;
 use messages::Messages;
 use states::States;
@@ -85,6 +85,7 @@ pub const MAX_MESSAGES: usize = 10_000;
 pub struct Machines<M = ()> {
     moments: M,
     concerns: PerId<Concerns>,
+    skipped: Skipped,
     sights: Sights,
     messages: Messages,
     states: States,
@@ -138,11 +139,17 @@ impl<M: MachineMoments> Sink for Machines<M> {
         // loop.
         let mut table = std::mem::take(&mut self.concerns);
         let mut all_concerns = table.of_schema(&trace.schema);
+        if all_concerns.is_empty() {
+            self.skipped.clear();
+        }
         let arguments = Arguments::new(trace, batch);
         for (block, ids) in batch.columns.id.chunks(BLOCK).enumerate() {
-            for row in Wanted::of(ids, &mut all_concerns) {
+            for row in Wanted::with(ids, |id| !self.skipped.contains(id)) {
                 let concerns = all_concerns.get(ids[row], Concerns::of);
-                self.row(trace, batch, &arguments, block * BLOCK + row, concerns);
+                match concerns.way {
+                    Way::Skip => self.skipped.add(ids[row]),
+                    _ => self.row(trace, batch, &arguments, block * BLOCK + row, concerns),
+                }
             }
         }
         self.concerns = table;
@@ -199,6 +206,7 @@ impl<M: MachineMoments> Machines<M> {
         Self {
             moments,
             concerns: PerId::default(),
+            skipped: Skipped::default(),
             sights: Sights::default(),
             messages: Messages::default(),
             states: States::default(),

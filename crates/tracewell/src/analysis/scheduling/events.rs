@@ -1,12 +1,12 @@
 //! Handles any event in any situation. `short_ways` handles most events faster.
 
-use super::Scheduling;
 use super::cores::Core;
 use super::figures::Seen;
 use super::inversions::urgency;
 use super::kinds::Kind;
 use super::moments::{Moments, Position};
 use super::step::Step;
+use super::{Known, Scheduling};
 use crate::analysis::total::Total;
 use crate::model::{Batch, ContextId, ContextKind, Event, Meaning, OnBehalf, Running, Trace};
 
@@ -14,14 +14,21 @@ impl<M: Moments> Scheduling<M> {
     /// Handles the event in a row of a batch. The function is not inlined, so that the loop over a
     /// batch loads only the data that the fast paths need.
     #[inline(never)]
-    pub(super) fn take_row(&mut self, trace: &Trace, batch: &Batch<'_>, row: usize, kind: &Kind) {
+    pub(super) fn take_row(
+        &mut self,
+        trace: &Trace,
+        batch: &Batch<'_>,
+        row: usize,
+        known: &Known<M>,
+    ) {
         if let Some(row) = batch.event(row) {
-            self.event(Event::new(trace, &row), kind);
+            self.event(Event::new(trace, &row), known);
         }
     }
 
     #[inline(always)]
-    fn event(&mut self, event: Event<'_>, kind: &Kind) {
+    fn event(&mut self, event: Event<'_>, known: &Known<M>) {
+        let (kind, _) = known;
         let Event { trace, row } = event;
         let mut step = Step::of(event, kind, &mut self.directory);
         self.recorder = None;
@@ -61,7 +68,7 @@ impl<M: Moments> Scheduling<M> {
             // before the hole.
             step.recorded_by = None;
         }
-        self.follow(event, &step, kind);
+        self.follow(event, &step, known);
         self.gaps.hole &= self.cores.iter().all(|core| core.running.task().is_none());
         let in_hole = self.gaps.hole || (self.holes && self.filters.is_hole());
         let is_one_core = self.cores.len() == 1;

@@ -1,22 +1,33 @@
 //! Passes each event to the parts of the analysis that it concerns.
 
-use super::Scheduling;
 use super::job_table::Now;
 use super::jobs::Change;
-use super::kinds::{Class, Kind};
-use super::moments::{Moments, Position};
+use super::kinds::Class;
+use super::moments::{Moments, Position, Recorded};
 use super::step::Step;
-use crate::model::{ContextId, Event, Meaning, OnBehalf, Running, Trace};
+use super::{Known, Scheduling};
+use crate::model::{ContextId, ContextKind, Event, Meaning, OnBehalf, Running, Trace};
 
 impl<M: Moments> Scheduling<M> {
     /// Passes an event to the parts of the analysis that its class concerns, and then updates the
     /// running context.
-    pub(super) fn follow(&mut self, event: Event<'_>, step: &Step, kind: &Kind) {
+    pub(super) fn follow(&mut self, event: Event<'_>, step: &Step, (kind, facts): &Known<M>) {
         let Event { trace, row } = event;
         let Some(before) = self.cores.get(usize::from(row.cpu)).map(|core| core.running) else {
             return;
         };
-        self.moments.event(event, step.subject);
+        let is_thread = self.directory.kind(row.context) == Some(ContextKind::Thread);
+        let recorded = Recorded {
+            trace,
+            id: row.id,
+            at: Position::of(step),
+            cpu: step.cpu,
+            meaning: step.meaning,
+            context: row.context,
+            thread: is_thread.then_some(row.context),
+            subject: step.subject,
+        };
+        self.moments.event(&recorded, facts, |index| event.argument(index));
         self.sanity.take(step, &before, kind.is_known);
         match kind.class {
             Class::Plain | Class::Load => self.pass(step),

@@ -101,7 +101,7 @@ pub use filters::Hidden;
 pub use interrupts::{InterruptSource, Interrupts};
 pub use job_table::Job;
 pub use jobs::Jobs;
-pub use moments::{Brief, JobChange, Moments, Position, Wait};
+pub use moments::{JobChange, Moments, Position, Recorded, Wait};
 pub use passages::{Mark, Passage};
 pub use preemptions::Preemptions;
 pub use resources::{Locks, Resource};
@@ -113,6 +113,7 @@ pub use timing::{Expected, Timing};
 pub use waited::Waited;
 pub use windows::WINDOWS;
 
+use crate::model::schema::Schema;
 use crate::model::{Batch, Flow, Loss, PerId, Sink, Trace};
 use accounts::Accounts;
 use cores::Core;
@@ -140,8 +141,8 @@ pub const MAX_ROWS: usize = 1 << 20;
 
 /// A sink that derives scheduling figures. [`Scheduling::figures`] returns them.
 #[derive(Clone, Debug)]
-pub struct Scheduling<M = ()> {
-    kinds: PerId<Kind>,
+pub struct Scheduling<M: Moments = ()> {
+    kinds: PerId<Known<M>>,
     directory: Directory,
     cores: Vec<Core>,
     /// For each context, the first and the last event that refer to it, and the number of its
@@ -179,6 +180,14 @@ pub struct Scheduling<M = ()> {
     until: Option<u64>,
 }
 
+/// The facts about an event id that the analysis and the consumer of its moments need.
+type Known<M> = (Kind, <M as Moments>::Facts);
+
+/// Returns the facts about an event id.
+fn known_of<M: Moments>(schema: &Schema, id: u32) -> Known<M> {
+    (Kind::of(schema, id), M::facts(schema, id))
+}
+
 impl<M: Moments> Sink for Scheduling<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.events += batch.len() as u64;
@@ -195,7 +204,7 @@ impl<M: Moments> Sink for Scheduling<M> {
                 row += self.take_short_ways(&rows, row..stretch, &mut kinds);
             }
             let Some(id) = rows.ids.get(row) else { break };
-            self.take_row(trace, batch, row, kinds.get(*id, Kind::of));
+            self.take_row(trace, batch, row, kinds.get(*id, known_of::<M>));
             row += 1;
         }
         self.kinds = table;

@@ -4,9 +4,12 @@
 //! up these times. A [`Moments`] receives the same decisions one by one, so a timeline agrees with
 //! the figures.
 
+use std::fmt::Debug;
+
 use super::step::Step;
 pub use crate::analysis::Position;
-use crate::model::{ContextId, Event, Loss, OnBehalf, Running, Trace};
+use crate::model::schema::Schema;
+use crate::model::{ContextId, Loss, Meaning, OnBehalf, Running, Trace};
 
 impl Position {
     pub(super) const fn of(step: &Step) -> Self {
@@ -31,15 +34,25 @@ pub struct Wait {
     pub from: Position,
 }
 
-/// The facts about an event that most consumers need.
+/// An event that was recorded, with its participants.
 #[derive(Clone, Copy, Debug)]
-pub struct Brief {
+pub struct Recorded<'a> {
+    /// The trace of the event.
+    pub trace: &'a Trace,
     /// The id of the event type.
     pub id: u32,
+    /// The position of the event.
+    pub at: Position,
+    /// The core that recorded it.
+    pub cpu: u16,
+    /// The meaning, if the schema defines one.
+    pub meaning: Option<Meaning>,
+    /// The context that recorded it.
+    pub context: ContextId,
+    /// The context that recorded it, if this is a thread.
+    pub thread: Option<ContextId>,
     /// The context to which the event's meaning refers.
     pub subject: Option<ContextId>,
-    /// The context that recorded the event, if it is a thread.
-    pub thread: Option<ContextId>,
 }
 
 /// A change in the jobs of a task.
@@ -56,17 +69,23 @@ pub enum JobChange {
 /// A consumer of moments. It is called in the order of events. For one event, [`Moments::event`] is
 /// called first and [`Moments::runs`] last.
 pub trait Moments {
-    /// An event was recorded. `subject` is the context to which the event's meaning refers.
-    fn event(&mut self, _event: Event<'_>, _subject: Option<ContextId>) {}
+    /// The facts about an event id that the consumer needs at each event.
+    type Facts: Copy + Debug;
+
+    /// Returns the facts about an event id. They are stored until the schema changes.
+    fn facts(schema: &Schema, id: u32) -> Self::Facts;
 
     /// A batch of events begins. The schema of the trace does not change within a batch.
     fn batch(&mut self, _trace: &Trace) {}
 
-    /// Like [`Moments::event`], but without the whole event, which takes time to assemble. Returns
-    /// false if the consumer needs the whole event. Then this call has no effect, and
-    /// [`Moments::event`] follows. `argument` returns the event's argument at a given index.
-    fn brief(&mut self, _brief: Brief, _argument: impl Fn(usize) -> Option<u64>) -> bool {
-        false
+    /// An event was recorded. `facts` are those of its id. `argument` returns the event's argument
+    /// at a given index.
+    fn event(
+        &mut self,
+        _event: &Recorded<'_>,
+        _facts: &Self::Facts,
+        _argument: impl Fn(usize) -> Option<u64>,
+    ) {
     }
 
     /// A task was replaced on a core, although it could have continued.
@@ -108,4 +127,8 @@ pub trait Moments {
 }
 
 /// A consumer that ignores all moments.
-impl Moments for () {}
+impl Moments for () {
+    type Facts = ();
+
+    fn facts(_: &Schema, _: u32) {}
+}

@@ -6,12 +6,11 @@
 
 use std::ops::Range;
 
-use super::Scheduling;
 use super::inversions::urgency;
-use super::kinds::Kind;
-use super::moments::{Brief, Moments, Position};
+use super::moments::{Moments, Position, Recorded};
 use super::rows::Rows;
-use crate::model::{ContextId, ContextKind, Event, Priority, Trace};
+use super::{Known, Scheduling};
+use crate::model::{ContextId, ContextKind, Priority, Trace};
 
 /// The context that recorded the latest events. If it is a thread, it is running with the priority
 /// `priority` and is not waiting.
@@ -119,18 +118,19 @@ impl<M: Moments> Scheduling<M> {
         &mut self,
         rows: &Rows<'_>,
         row: usize,
-        kind: &Kind,
+        (kind, facts): &Known<M>,
         (subject, thread): (Option<ContextId>, Option<ContextId>),
         is_counted: bool,
     ) {
+        let (context, at) = (rows.context(row), rows.at(row));
         if is_counted && kind.stack_pointer.is_some() {
             let pointer = rows.argument(row, kind.stack_pointer);
-            self.stacks.take(rows.trace, rows.context(row), pointer, rows.at(row));
+            self.stacks.take(rows.trace, context, pointer, at);
         }
-        let brief = Brief { id: rows.ids[row], subject, thread };
-        if !self.moments.brief(brief, |index| rows.argument(row, Some(index))) {
-            self.moments.event(Event::new(rows.trace, &rows.event(row)), subject);
-        }
+        let (trace, id, meaning) = (rows.trace, rows.ids[row], kind.meaning);
+        // Fast paths handle only events of core 0.
+        let recorded = Recorded { trace, id, at, cpu: 0, meaning, context, thread, subject };
+        self.moments.event(&recorded, facts, |index| rows.argument(row, Some(index)));
         self.sanity.pass_kind(kind.is_known);
     }
 }

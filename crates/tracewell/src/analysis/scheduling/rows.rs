@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::moments::Position;
-use crate::model::{Arguments, Batch, ContextId, EventRef, Priority, Trace};
+use crate::model::{Arguments, Batch, ContextId, Priority, Trace};
 
 /// Number of rows that are checked together.
 const BLOCK: usize = 64;
@@ -13,9 +13,9 @@ const BLOCK: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows<'a> {
     pub(super) trace: &'a Trace,
-    batch: &'a Batch<'a>,
-    /// The index of the first row in the batch.
+    /// The index of the first row in the batch, and the sequence number of its event.
     first: usize,
+    first_seq: u64,
     pub(super) ids: &'a [u32],
     ticks: &'a [u64],
     cpus: &'a [u16],
@@ -33,8 +33,8 @@ impl<'a> Rows<'a> {
         let length = length.min(columns.priority.len());
         Self {
             trace,
-            batch,
             first: 0,
+            first_seq: batch.first,
             ids: &columns.id[..length],
             ticks: &columns.ticks[..length],
             cpus: &columns.cpu[..length],
@@ -71,12 +71,12 @@ impl<'a> Rows<'a> {
     /// Returns the rows of a range. They are numbered from 0.
     #[inline(always)]
     pub(super) fn part(&self, range: Range<usize>) -> Self {
-        let Self { trace, batch, arguments, .. } = *self;
+        let Self { trace, arguments, .. } = *self;
         let (first, length) = (self.first + range.start, range.len());
         Self {
             trace,
-            batch,
             first,
+            first_seq: self.first_seq + range.start as u64,
             ids: &self.ids[range.start..][..length],
             ticks: &self.ticks[range.start..][..length],
             cpus: &self.cpus[range.start..][..length],
@@ -88,7 +88,7 @@ impl<'a> Rows<'a> {
 
     #[inline(always)]
     pub(super) fn at(&self, row: usize) -> Position {
-        Position { ticks: self.ticks[row], seq: self.batch.first + (self.first + row) as u64 }
+        Position { ticks: self.ticks[row], seq: self.first_seq + row as u64 }
     }
 
     #[inline(always)]
@@ -106,22 +106,6 @@ impl<'a> Rows<'a> {
     #[inline(always)]
     pub(super) fn argument(&self, row: usize, index: Option<usize>) -> Option<u64> {
         self.arguments.get(self.first + row, index?)
-    }
-
-    /// Returns the whole event.
-    #[inline(always)]
-    pub(super) fn event(&self, row: usize) -> EventRef<'a> {
-        let (record, payload) = self.batch.records.record_and_payload(self.first + row);
-        EventRef {
-            seq: self.batch.first + (self.first + row) as u64,
-            ticks: self.ticks[row],
-            cpu: self.cpus[row],
-            context: self.contexts[row],
-            id: self.ids[row],
-            priority: self.priorities[row],
-            payload,
-            record,
-        }
     }
 }
 

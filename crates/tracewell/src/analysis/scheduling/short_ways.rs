@@ -12,7 +12,6 @@
 
 use std::ops::Range;
 
-use super::Scheduling;
 use super::inversions::urgency;
 use super::kinds::{Class, Kind};
 use super::moments::Moments;
@@ -20,6 +19,7 @@ use super::recorders::Recorder;
 use super::requests::Ask;
 use super::rows::Rows;
 use super::step::Step;
+use super::{Known, Scheduling, known_of};
 use crate::model::{ContextId, ContextKind, Meaning, OfSchema};
 
 impl<M: Moments> Scheduling<M> {
@@ -30,7 +30,7 @@ impl<M: Moments> Scheduling<M> {
         &mut self,
         rows: &Rows<'_>,
         stretch: Range<usize>,
-        kinds: &mut OfSchema<'_, Kind>,
+        kinds: &mut OfSchema<'_, Known<M>>,
     ) -> usize {
         let rows = &rows.part(stretch);
         let latest = self.gaps.before.ticks.max(self.sanity.last());
@@ -40,8 +40,8 @@ impl<M: Moments> Scheduling<M> {
         // The first row that is still to be counted.
         let mut run = 0;
         for (row, id) in rows.ids.iter().enumerate() {
-            let kind = kinds.get(*id, Kind::of);
-            if !self.take_short_way(rows, row, kind, &mut run) {
+            let known = kinds.get(*id, known_of::<M>);
+            if !self.take_short_way(rows, row, known, &mut run) {
                 self.count_run(rows, run..row);
                 return row;
             }
@@ -57,28 +57,29 @@ impl<M: Moments> Scheduling<M> {
         &mut self,
         rows: &Rows<'_>,
         row: usize,
-        kind: &Kind,
+        known: &Known<M>,
         run: &mut usize,
     ) -> bool {
-        match kind.class {
-            Class::Plain => self.plain(rows, row, kind, run),
-            Class::Lock => self.request(rows, row, kind, run, Meaning::Lock),
-            Class::Unlock => self.request(rows, row, kind, run, Meaning::Unlock),
-            Class::Wait => self.request(rows, row, kind, run, Meaning::Wait),
-            Class::Choice => self.change(rows, row, kind, run, Class::Choice),
-            Class::Job => self.change(rows, row, kind, run, Class::Job),
-            Class::Load => self.change(rows, row, kind, run, Class::Load),
-            Class::Interrupt => self.change(rows, row, kind, run, Class::Interrupt),
+        match known.0.class {
+            Class::Plain => self.plain(rows, row, known, run),
+            Class::Lock => self.request(rows, row, known, run, Meaning::Lock),
+            Class::Unlock => self.request(rows, row, known, run, Meaning::Unlock),
+            Class::Wait => self.request(rows, row, known, run, Meaning::Wait),
+            Class::Choice => self.change(rows, row, known, run, Class::Choice),
+            Class::Job => self.change(rows, row, known, run, Class::Job),
+            Class::Load => self.change(rows, row, known, run, Class::Load),
+            Class::Interrupt => self.change(rows, row, known, run, Class::Interrupt),
             Class::Other => false,
         }
     }
 
     /// Handles an event of the class [`Class::Plain`].
     #[inline(always)]
-    fn plain(&mut self, rows: &Rows<'_>, row: usize, kind: &Kind, run: &mut usize) -> bool {
+    fn plain(&mut self, rows: &Rows<'_>, row: usize, known: &Known<M>, run: &mut usize) -> bool {
+        let (kind, _) = known;
         let Some(recorder) = self.recorder(rows, row, run) else { return false };
         let subject = self.subject(rows, row, kind, recorder, run);
-        self.note(rows, row, kind, (subject, recorder.task), recorder.is_counted);
+        self.note(rows, row, known, (subject, recorder.task), recorder.is_counted);
         self.requests.pass(0, kind.is_cause);
         if kind.is_cause {
             self.switches.pass_cause(0);
@@ -93,10 +94,11 @@ impl<M: Moments> Scheduling<M> {
         &mut self,
         rows: &Rows<'_>,
         row: usize,
-        kind: &Kind,
+        known: &Known<M>,
         run: &mut usize,
         meaning: Meaning,
     ) -> bool {
+        let (kind, _) = known;
         let Some(recorder) = self.recorder(rows, row, run) else { return false };
         let Some(by) = recorder.task else { return false };
         let at = rows.at(row);
@@ -105,7 +107,7 @@ impl<M: Moments> Scheduling<M> {
             // If the subject is not the recording task, all tasks must be charged up to this event.
             self.charge_until(rows.trace, 0, at.ticks);
         }
-        self.note(rows, row, kind, (subject, Some(by)), true);
+        self.note(rows, row, known, (subject, Some(by)), true);
         let key = rows.argument(row, kind.object);
         let unlocks = meaning == Meaning::Unlock;
         match subject {
@@ -152,10 +154,11 @@ impl<M: Moments> Scheduling<M> {
         &mut self,
         rows: &Rows<'_>,
         row: usize,
-        kind: &Kind,
+        known: &Known<M>,
         run: &mut usize,
         class: Class,
     ) -> bool {
+        let (kind, _) = known;
         self.count_run(rows, std::mem::replace(run, row + 1)..row);
         self.recorder = None;
         let trace = rows.trace;
@@ -185,7 +188,7 @@ impl<M: Moments> Scheduling<M> {
         self.charge_until(trace, 0, at.ticks);
         let is_counted = recorded_by.is_some() || by_kind == Some(ContextKind::System);
         self.count(at, by, subject, is_counted);
-        self.note(rows, row, kind, (subject, recorded_by), is_counted);
+        self.note(rows, row, known, (subject, recorded_by), is_counted);
         let Some(before) = self.cores.first().map(|core| core.running) else { return true };
         match class {
             Class::Choice => {

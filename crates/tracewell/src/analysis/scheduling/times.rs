@@ -5,7 +5,7 @@
 use super::accounts::Accounts;
 use super::finish::Coverage;
 use super::jobs::Change;
-use super::moments::Position;
+use super::moments::{Moments, Position};
 use super::per::PerContext;
 use super::step::Step;
 use super::subject::Subject;
@@ -96,7 +96,7 @@ impl Times {
     }
 }
 
-impl<M> Scheduling<M> {
+impl<M: Moments> Scheduling<M> {
     /// Collects all times as distributions from now on.
     pub(super) fn collect_times(&mut self) {
         self.each_distributions(Distributions::collect);

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tracewell_wire::ByteOrder;
 
-use super::{Expected, JobChange, Mark, Moments, Position, Scheduling, Wait, Wanted};
+use super::{Expected, JobChange, Mark, Moments, Position, Recorded, Scheduling, Wait, Wanted};
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, Clock, Columns, Context, ContextId, ContextKind, Event, Loss, LossCause, OnBehalf,
+    Batch, Clock, Columns, Context, ContextId, ContextKind, Loss, LossCause, OnBehalf,
     PayloadLayout, Priority, Processor, Rate, Records, Running, Sink, Trace,
 };
 
@@ -41,8 +41,19 @@ struct Listed {
 }
 
 impl Moments for Listed {
-    fn event(&mut self, event: Event<'_>, subject: Option<ContextId>) {
-        self.moments.push(format!("{:?} {subject:?}", event.row));
+    /// The id.
+    type Facts = u32;
+
+    fn facts(_: &Schema, id: u32) -> u32 {
+        id
+    }
+
+    fn event(&mut self, event: &Recorded<'_>, id: &u32, argument: impl Fn(usize) -> Option<u64>) {
+        let Recorded { at, cpu, meaning, context, thread, subject, .. } = event;
+        let participants = (cpu, meaning, context, thread, subject);
+        let arguments = [0, 1, 2, 3, 4].map(argument);
+        assert_eq!(*id, event.id);
+        self.moments.push(format!("{at:?} {id} {participants:?} {arguments:?}"));
     }
 
     fn preempted(&mut self, task: ContextId) {

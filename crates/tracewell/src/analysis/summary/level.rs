@@ -95,10 +95,10 @@ impl Sums {
         self.open.push(from, sum);
         let group = self.open.last_group(sum, classes);
         if self.open.len() == SEGMENT {
-            let open = std::mem::take(&mut self.open);
             let mut bytes = Vec::new();
-            open.put(&mut bytes);
-            self.sealed.push(Sealed { from: open.from[0], record: pool.push(&bytes) });
+            self.open.put(&mut bytes);
+            self.sealed.push(Sealed { from: self.open.from[0], record: pool.push(bytes) });
+            self.open.clear();
         }
         group
     }
@@ -195,6 +195,13 @@ impl Level {
     pub(super) fn shares(&self, part: usize) -> &[Share] {
         let start = part.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.shares[start..self.ends[part]]
+    }
+
+    /// Removes all parts, and keeps the memory for others.
+    fn clear(&mut self) {
+        self.from.clear();
+        self.ends.clear();
+        self.shares.clear();
     }
 
     fn push(&mut self, from: Position, sum: &mut Sum) {

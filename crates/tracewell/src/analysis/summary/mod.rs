@@ -199,15 +199,15 @@ fn grown<T: Default>(list: &mut Vec<T>, index: usize) -> &mut T {
 }
 
 impl Settled for Parts {
-    fn core(&mut self, number: usize, changes: impl Iterator<Item = Change<Occupant>>) {
+    fn core(&mut self, number: usize, changes: &[Change<Occupant>]) {
         grown(&mut self.cores, number).extend(changes, &mut self.pool);
     }
 
-    fn context(&mut self, context: ContextId, changes: impl Iterator<Item = Change<State>>) {
+    fn context(&mut self, context: ContextId, changes: &[Change<State>]) {
         grown(&mut self.contexts, context.index()).extend(changes, &mut self.pool);
     }
 
-    fn lock(&mut self, lock: usize, changes: impl Iterator<Item = Change<Holder>>) {
+    fn lock(&mut self, lock: usize, changes: &[Change<Holder>]) {
         grown(&mut self.locks, lock).holder.extend(changes, &mut self.pool);
     }
 
@@ -377,7 +377,7 @@ mod tests {
         let read = |records: usize| {
             let mut builder = SummaryBuilder { pending: 0, ..SummaryBuilder::default() };
             builder.spill_to(|| Err(std::io::Error::other("no place")));
-            builder.parts.pool.push(&vec![0; records]);
+            builder.parts.pool.push(vec![0; records]);
             crate::open(&path).unwrap().read(&mut builder).map(|trace| trace.events)
         };
         assert!(read(20 << 20).is_ok(), "there is room in memory");

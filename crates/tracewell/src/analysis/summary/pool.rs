@@ -77,10 +77,10 @@ impl Pool {
     }
 
     /// Adds a record.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Record {
-        let record = Record { at: self.length(), length: bytes.len(), sum: checksum(bytes) };
-        self.memory.push((record.at, bytes.into()));
+    pub(super) fn push(&mut self, bytes: Vec<u8>) -> Record {
+        let record = Record { at: self.length(), length: bytes.len(), sum: checksum(&bytes) };
         self.in_memory += bytes.len();
+        self.memory.push((record.at, bytes.into()));
         if self.in_memory >= MAX_IN_MEMORY && self.failure.is_none() && !self.is_clone {
             // If the disk is full, the file keeps the earlier records.
             self.failure = self.spill().err().map(Arc::new);
@@ -225,7 +225,7 @@ mod tests {
 
     /// Returns a pool with 40 MiB of records.
     fn filled(mut pool: Pool) -> (Pool, Vec<Record>) {
-        let records = (0..40).map(|number| pool.push(&bytes(number))).collect();
+        let records = (0..40).map(|number| pool.push(bytes(number))).collect();
         (pool, records)
     }
 
@@ -249,7 +249,7 @@ mod tests {
         assert!(pool.check().is_ok());
         (40..48).for_each(|number| {
             assert!(pool.check().is_ok());
-            pool.push(&bytes(number));
+            pool.push(bytes(number));
         });
         pool.check().unwrap_err().to_string()
     }
@@ -268,7 +268,7 @@ mod tests {
         assert!(message.ends_with("cannot be written: no file"), "{message}");
         let (mut without_file, _) = filled(Pool::default());
         (0..20).for_each(|number| {
-            without_file.push(&bytes(number));
+            without_file.push(bytes(number));
         });
         assert!(without_file.check().is_ok(), "no caller asked for a file");
     }

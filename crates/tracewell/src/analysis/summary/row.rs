@@ -20,10 +20,7 @@ use crate::analysis::tracks::{Change, Holder, Occupant, Position, State};
 pub(super) const BLOCK: usize = if cfg!(test) { 8 } else { 64 };
 
 /// Number of places for recent states; a power of two.
-const PLACES: usize = 32;
-
-/// An empty place. No state has these bits.
-const NO_STATE: (u128, u32) = (u128::MAX, 0);
+const PLACES: usize = 128;
 
 /// A state of a row.
 pub(super) trait RowState: Copy + Eq + Hash + Classed {
@@ -101,8 +98,11 @@ pub(super) struct SummaryRow<S> {
     pub(super) classes: Vec<u32>,
     number_of: HashMap<S, u32, RandomState>,
     class_of: HashMap<u64, u32, RandomState>,
-    /// The bits and the numbers of recent states. Most look-ups need no hash table.
-    recent: [(u128, u32); PLACES],
+    /// The bits of each state.
+    bits: Vec<u128>,
+    /// The numbers of recent states; 0 is also the value of an empty place. Most look-ups need no
+    /// hash table.
+    recent: [u32; PLACES],
     /// The sums of each level. The first level exists if there are blocks.
     pub(super) levels: Vec<Sums>,
     /// The records of the complete segments. Each record contains the blocks of one segment.
@@ -149,9 +149,13 @@ impl Blocks {
         if self.ends.len() < SEGMENT {
             return None;
         }
-        let mut bytes = Vec::new();
-        std::mem::take(self).put(&mut bytes);
-        Some(pool.push(&bytes))
+        // The ends take at most three bytes each, because the blocks of a segment are short.
+        let mut bytes = Vec::with_capacity(self.bytes.len() + 4 * SEGMENT);
+        self.put(&mut bytes);
+        // Keep the memory for the next segment.
+        self.bytes.clear();
+        self.ends.clear();
+        Some(pool.push(bytes))
     }
 }
 
@@ -162,7 +166,8 @@ impl<S> Default for SummaryRow<S> {
             classes: Vec::new(),
             number_of: HashMap::default(),
             class_of: HashMap::default(),
-            recent: [NO_STATE; PLACES],
+            bits: Vec::new(),
+            recent: [0; PLACES],
             levels: Vec::new(),
             sealed: Vec::new(),
             blocks: Blocks::default(),
@@ -232,8 +237,11 @@ impl<S: RowState> SummaryRow<S> {
     #[inline]
     pub(super) fn number(&mut self, state: S) -> u32 {
         let bits = state.bits();
-        let (known, number) = self.recent[place(bits)];
-        if known == bits { number } else { self.find_number(state, bits) }
+        let number = self.recent[place(bits)];
+        match self.bits.get(number as usize) {
+            Some(known) if *known == bits => number,
+            _ => self.find_number(state, bits),
+        }
     }
 
     #[inline(never)]
@@ -242,38 +250,42 @@ impl<S: RowState> SummaryRow<S> {
         let number = *self.number_of.entry(state).or_insert(next);
         if number == next {
             self.states.push(state);
+            self.bits.push(bits);
             self.classes.push(*self.class_of.entry(state.class()).or_insert(next));
         }
-        self.recent[place(bits)] = (bits, number);
+        self.recent[place(bits)] = number;
         number
     }
 
     /// Adds changes that follow the existing changes of the row.
-    pub(super) fn extend(&mut self, changes: impl Iterator<Item = Change<S>>, pool: &mut Pool) {
-        for Change { at, state } in changes {
+    pub(super) fn extend(&mut self, mut changes: &[Change<S>], pool: &mut Pool) {
+        while let [next, ..] = changes {
             if self.open.len() == BLOCK {
-                self.close(at, pool);
+                self.close(next.at, pool);
             }
-            let number = self.number(state);
-            self.open.push((at, number));
+            let room = BLOCK.saturating_sub(self.open.len()).clamp(1, changes.len());
+            let (fitting, rest) = changes.split_at(room);
+            let mut open = std::mem::take(&mut self.open);
+            open.extend(fitting.iter().map(|change| (change.at, self.number(change.state))));
+            (self.open, changes) = (open, rest);
         }
     }
 
     /// Encodes the open changes as a block. The state of the last change lasts until `end`.
     fn close(&mut self, end: Position, pool: &mut Pool) {
         let Self { classes, blocks, open, sum, .. } = self;
+        let from = open[0].0;
         let (mut last, mut length) = (START, blocks.bytes.len());
         blocks.bytes.resize(length + open.len() * MAX_CHANGE, 0);
-        let mut add = |(at, state): (Position, u32), until: Position| {
+        open.push((end, 0));
+        for pair in open.windows(2) {
+            let [(at, state), (until, _)] = [pair[0], pair[1]];
             length += put(&mut blocks.bytes[length..], last, at, state);
             sum.add(classes[state as usize], state, until.ticks.saturating_sub(at.ticks));
             last = at;
-        };
-        open.windows(2).for_each(|pair| add(pair[0], pair[1].0));
-        open.last().into_iter().for_each(|change| add(*change, end));
+        }
         blocks.bytes.truncate(length);
         blocks.ends.push(length);
-        let from = open[0].0;
         open.clear();
         self.raise(from, pool);
         self.sealed.extend(self.blocks.seal(pool));
@@ -326,7 +338,7 @@ mod tests {
             let at = Position { ticks: 10 * index as u64, seq: index as u64 };
             Change { at, state: if index % 2 == 0 { Holder::Free } else { Holder::Unknown } }
         });
-        row.extend(changes, &mut pool);
+        row.extend(&changes.collect::<Vec<_>>(), &mut pool);
         (row, pool)
     }
 

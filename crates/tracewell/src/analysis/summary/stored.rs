@@ -123,7 +123,7 @@ mod tests {
             let at = Position { ticks: 10 * index as u64, seq: index as u64 };
             Change { at, state: states[index % 2] }
         });
-        row.extend(changes, pool);
+        row.extend(&changes.collect::<Vec<_>>(), pool);
         row
     }
 

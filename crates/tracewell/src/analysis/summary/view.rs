@@ -302,7 +302,7 @@ mod tests {
             }
         }
         let (mut summary, mut pool) = (SummaryRow::default(), Pool::default());
-        summary.extend(all.iter().copied(), &mut pool);
+        summary.extend(&all, &mut pool);
         (Row::of(all), summary, ticks + 10, pool)
     }
 

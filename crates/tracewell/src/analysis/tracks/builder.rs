@@ -1,7 +1,9 @@
 //! Turns moments into tracks.
 
 #[cfg(test)]
-mod brief_tests;
+mod twin_tests;
+
+use std::hint::select_unpredictable;
 
 use super::contexts::{Asked, Contexts};
 use super::findings::Inversions;
@@ -12,12 +14,10 @@ use super::{
     Arrow, ArrowKind, Gap, Holder, MAX_ENTRIES, Mark, Occupant, Position, Row, Settled, State,
     Tracks,
 };
-use crate::analysis::scheduling::{Brief, JobChange, Moments, Scheduling, Wait, Wanted};
-use crate::model::PerId;
+use crate::analysis::scheduling::{JobChange, Moments, Recorded, Scheduling, Wait, Wanted};
 use crate::model::schema::Schema;
 use crate::model::{
-    Batch, ContextId, ContextKind, Event, Flow, Loss, Meaning, OnBehalf, Processor, Running, Sink,
-    Trace,
+    Batch, ContextId, Flow, Loss, Meaning, OnBehalf, Processor, Running, Sink, Trace,
 };
 
 /// A sink that builds tracks; [`TrackBuilder::finish`] returns them.
@@ -64,18 +64,15 @@ impl TrackBuilder {
     pub(in crate::analysis) fn settle(&mut self, settled: &mut impl Settled) {
         let builder = self.scheduling.moments_mut();
         for (number, row) in builder.cores.iter_mut().enumerate() {
-            let before = row.changes().len();
-            settled.core(number, row.settle());
-            let settled = (before - row.changes().len()) as u64;
-            builder.entries = builder.entries.saturating_sub(settled);
+            let removed = row.settle(|changes| settled.core(number, changes)) as u64;
+            builder.entries = builder.entries.saturating_sub(removed);
         }
         builder.contexts.settle(settled);
         let mut entries = builder.marks.len() + builder.arrows.len();
         for (index, track) in builder.locks.tracks_mut().iter_mut().enumerate() {
-            entries += track.holder.changes().len() + track.waits.len();
-            settled.lock(index, track.holder.settle());
+            entries += track.waits.len();
+            entries += track.holder.settle(|changes| settled.lock(index, changes));
             settled.waits(index, track.waits.drain(..));
-            entries -= track.holder.changes().len();
         }
         // A gap also ends waits. `builder.entries` does not count these waits.
         builder.entries = builder.entries.saturating_sub(entries as u64);
@@ -141,83 +138,114 @@ impl Sink for TrackBuilder {
 /// The facts about an event id that the tracks need.
 #[derive(Clone, Copy, Debug)]
 struct EventFacts {
-    meaning: Option<Meaning>,
-    /// Index of the argument that contains the object.
-    object: Option<usize>,
+    effect: Effect,
+    /// True if the event has no effect without a subject.
+    needs_subject: bool,
+    /// Index of the argument that contains the object; 0 if there is none.
+    object: usize,
+    has_object: bool,
     /// Index of the argument that contains the value.
     value: Option<usize>,
     /// The number that is added to the value.
     offset: u64,
-    /// True if the meaning depends on the value.
-    has_cases: bool,
     /// True if the event begins a call in which a context can wait.
     waits_in: bool,
-    effect: Effect,
-    /// The request of the event's subject, if the event has no other effect.
-    asks: Option<Meaning>,
 }
 
-/// The effect of an event id on the tracks.
+/// The effect of an event on the tracks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Effect {
-    /// If the event has a subject, the context that recorded the event continues to run.
-    Continues,
-    /// The context that recorded the event continues to run in any case.
-    AlwaysContinues,
-    /// The meaning of the event, or another fact, determines the effect.
-    Other,
+    /// The event is a request of its subject. `None` means that the context that recorded the event
+    /// continues to run, so its earlier request was granted.
+    Asks(Option<Meaning>),
+    /// The subject enters a call in which it can wait, or returns from a call.
+    Calls,
+    /// The subject becomes ready.
+    Ready,
+    /// The subject stops being ready.
+    Blocks,
+    /// The subject will have this state when it loses the processor.
+    Becomes(State),
+    /// The subject loses the processor for an unknown reason.
+    SwitchedOut,
+    /// The object is deleted.
+    Deletes,
+    /// An interrupt begins.
+    Interrupts,
+    /// The event is a mark of its subject.
+    Marks,
+    Nothing,
+    /// The meaning depends on the value of the event, and determines the effect.
+    ByMeaning,
 }
 
 impl EventFacts {
     fn of(schema: &Schema, id: u32) -> Self {
         let event = schema.event(id);
-        let means = event.means;
-        let (meaning, waits_in) =
-            (means.map(|means| means.meaning), event.details.waits_in.is_some());
-        let has_cases = means.is_some_and(|means| means.cases[0].is_some());
-        let effect = match meaning {
-            None => Effect::AlwaysContinues,
-            Some(_) if has_cases => Effect::Other,
-            Some(meaning) if !(waits_in || asks(meaning)) && only_continues(meaning) => {
-                Effect::Continues
-            }
-            Some(_) => Effect::Other,
-        };
+        let (means, waits_in) = (event.means, event.details.waits_in.is_some());
+        let object = means.and_then(|means| means.object);
         Self {
-            meaning,
-            object: means.and_then(|means| means.object),
+            effect: match means.map(|means| (means.meaning, means.cases[0])) {
+                None => Effect::Asks(None),
+                Some((_, Some(_))) => Effect::ByMeaning,
+                Some((meaning, None)) => Effect::of(meaning, waits_in),
+            },
+            needs_subject: means.is_some(),
+            object: object.unwrap_or(0),
+            has_object: object.is_some(),
             value: means.and_then(|means| means.value),
             offset: means.map_or(0, |means| means.offset),
-            has_cases,
-            waits_in,
-            effect,
-            asks: meaning.filter(|meaning| !has_cases && asks(*meaning)),
+            waits_in: waits_in && means.is_some(),
         }
     }
 
-    /// Returns the meaning of an event.
-    #[inline]
-    fn meaning(&self, event: Event<'_>) -> Option<Meaning> {
-        if self.has_cases { Some(event.means()?.meaning) } else { self.meaning }
+    /// Returns the value of an event. `argument` returns an argument of the event.
+    #[inline(always)]
+    fn value(&self, argument: impl Fn(usize) -> Option<u64>) -> Option<u64> {
+        self.value.and_then(argument).map(|value| value.wrapping_add(self.offset))
     }
 
     /// Returns the key of the object of an event.
-    #[inline]
-    fn object(&self, event: Event<'_>) -> Option<u64> {
-        event.argument(self.object?)
+    #[inline(always)]
+    fn object(&self, argument: impl Fn(usize) -> Option<u64>) -> Option<u64> {
+        // Any argument can be read, so reading needs no branch that depends on the id.
+        argument(self.object).filter(|_| self.has_object)
     }
+}
 
-    /// Returns the value of an event.
-    #[inline]
-    fn value(&self, event: Event<'_>) -> Option<u64> {
-        Some(event.argument(self.value?)?.wrapping_add(self.offset))
+impl Effect {
+    /// Returns the effect of an event with this meaning. `waits_in` is true if the event begins a
+    /// call in which its context can wait.
+    fn of(meaning: Meaning, waits_in: bool) -> Self {
+        match meaning {
+            Meaning::Lock
+            | Meaning::Wait
+            | Meaning::Receive
+            | Meaning::Send
+            | Meaning::SendFirst
+            | Meaning::Allocate
+            | Meaning::Sleeps => Self::Asks(Some(meaning)),
+            Meaning::Ready | Meaning::Activate => Self::Ready,
+            Meaning::Blocks => Self::Blocks,
+            Meaning::Complete => Self::Becomes(State::Done),
+            Meaning::Yields | Meaning::SliceExpired => Self::Becomes(State::Preempted),
+            Meaning::SwitchedOut => Self::SwitchedOut,
+            Meaning::Delete => Self::Deletes,
+            Meaning::InterruptEnter => Self::Interrupts,
+            Meaning::Mark | Meaning::Value | Meaning::DeadlineMissed | Meaning::WcetExceeded => {
+                Self::Marks
+            }
+            Meaning::PriorityChange | Meaning::Inherit | Meaning::Runs => Self::Nothing,
+            Meaning::Return => Self::Calls,
+            _ if waits_in => Self::Calls,
+            _ => Self::Asks(None),
+        }
     }
 }
 
 /// The tracks so far.
 #[derive(Clone, Debug, Default)]
 struct Builder {
-    facts: PerId<EventFacts>,
     cores: Vec<Row<Occupant>>,
     /// Numbers of the interrupts that each core serves, the outermost first.
     interrupts: Vec<Vec<Option<u32>>>,
@@ -239,90 +267,30 @@ struct Builder {
 }
 
 impl Moments for Builder {
-    fn event(&mut self, event: Event<'_>, subject: Option<ContextId>) {
-        let at = Position { ticks: event.ticks(), seq: event.seq() };
-        if std::mem::take(&mut self.in_gap) {
-            self.gaps.iter_mut().rev().take_while(|gap| gap.until.is_none()).for_each(|gap| {
-                gap.until = Some(at);
-            });
-        }
-        self.shows_switches = event.trace.processor == Processor::Switches;
-        if !self.shows_switches {
-            return self.mark(event.row.context, event.id(), at);
-        }
-        let facts = *self.facts.of_schema(&event.trace.schema).get(event.id(), EventFacts::of);
-        let Some(meaning) = facts.meaning(event) else {
-            // The context continues, so its earlier request was granted.
-            return self.continues(event);
-        };
-        match meaning {
-            Meaning::InterruptEnter => self.interrupt(event.cpu(), facts.value(event)),
-            Meaning::Mark | Meaning::Value | Meaning::DeadlineMissed | Meaning::WcetExceeded => {
-                self.mark(subject.unwrap_or(event.row.context), event.id(), at);
-            }
-            _ => {}
-        }
-        let Some(subject) = subject.filter(|_| self.has_room()) else { return };
-        match meaning {
-            Meaning::Ready | Meaning::Activate => {
-                let by = event.context().filter(|by| by.kind == ContextKind::Thread);
-                self.contexts.ready(subject, at, by.map(|_| event.row.context));
-            }
-            Meaning::Blocks => self.contexts.blocks(subject, at, facts.value(event)),
-            Meaning::Complete => self.contexts.becomes(subject, at, State::Done),
-            Meaning::Yields | Meaning::SliceExpired => {
-                self.contexts.becomes(subject, at, State::Preempted);
-            }
-            Meaning::SwitchedOut => self.contexts.switched_out(subject),
-            // Use the object of the event, because its subject may be the context that deletes the
-            // object.
-            Meaning::Delete => {
-                let named = facts.object(event).and_then(|key| event.trace.contexts.find(key));
-                named.into_iter().for_each(|gone| self.contexts.deleted(gone, at));
-            }
-            request if asks(request) => {
-                self.asks(subject, Asked { request, key: facts.object(event) }, facts.waits_in);
-            }
-            Meaning::PriorityChange | Meaning::Inherit | Meaning::Runs => {}
-            meaning => {
-                if meaning == Meaning::Return || facts.waits_in {
-                    let key = Some(u64::from(event.id()));
-                    let call = Asked { request: Meaning::Call, key };
-                    self.contexts.calls(subject, facts.waits_in.then_some(call));
-                }
-                self.continues(event);
-            }
-        }
+    type Facts = EventFacts;
+
+    fn facts(schema: &Schema, id: u32) -> EventFacts {
+        EventFacts::of(schema, id)
     }
 
     fn batch(&mut self, trace: &Trace) {
-        self.facts.of_schema(&trace.schema);
         self.shows_switches = trace.processor == Processor::Switches;
     }
 
     #[inline(always)]
-    fn brief(&mut self, brief: Brief, argument: impl Fn(usize) -> Option<u64>) -> bool {
-        let Brief { id, subject, thread } = brief;
-        let facts = self.facts.known(id).filter(|_| !self.in_gap && self.shows_switches);
-        let Some(EventFacts { effect, asks, object, waits_in, .. }) = facts.copied() else {
-            return false;
-        };
-        if let Some(request) = asks {
-            if let Some(subject) = subject.filter(|_| self.has_room()) {
-                let key = object.and_then(argument);
-                self.asks(subject, Asked { request, key }, waits_in);
-            }
-            return true;
+    fn event(
+        &mut self,
+        event: &Recorded<'_>,
+        facts: &EventFacts,
+        argument: impl Fn(usize) -> Option<u64>,
+    ) {
+        if self.in_gap {
+            self.end_gap(event.at);
         }
-        if effect == Effect::Other {
-            return false;
+        if !self.shows_switches {
+            return self.mark(event.context, event.id, event.at);
         }
-        let continues = effect == Effect::AlwaysContinues || (subject.is_some() && self.has_room());
-        thread
-            .filter(|_| continues)
-            .into_iter()
-            .for_each(|thread| self.contexts.asks(thread, None));
-        true
+        self.take(event, facts, argument);
     }
 
     fn preempted(&mut self, task: ContextId) {
@@ -447,19 +415,124 @@ impl Builder {
         self.entries += 1;
     }
 
-    /// Stores a request of a context. `waits_in` is true if the context can wait in this call.
+    /// Ends the latest gap at the event after it.
+    #[inline(never)]
+    fn end_gap(&mut self, at: Position) {
+        self.in_gap = false;
+        let open = self.gaps.iter_mut().rev().take_while(|gap| gap.until.is_none());
+        open.for_each(|gap| gap.until = Some(at));
+    }
+
+    /// Handles an event.
     #[inline(always)]
-    fn asks(&mut self, subject: ContextId, asked: Asked, waits_in: bool) {
-        self.contexts.asks(subject, Some(asked));
-        if waits_in {
-            self.contexts.calls(subject, Some(asked));
+    fn take(
+        &mut self,
+        event: &Recorded<'_>,
+        facts: &EventFacts,
+        argument: impl Fn(usize) -> Option<u64>,
+    ) {
+        match facts.effect {
+            Effect::Asks(request) => {
+                let key = facts.object(&argument);
+                self.asks(event, facts, request.map(|request| Asked { request, key }));
+            }
+            Effect::Blocks => {
+                if let Some(subject) = self.subject(event) {
+                    self.contexts.blocks(subject, event.at, facts.value(&argument));
+                }
+            }
+            Effect::Ready => {
+                if let Some(subject) = self.subject(event) {
+                    self.contexts.ready(subject, event.at, event.thread);
+                }
+            }
+            Effect::Interrupts => {
+                self.interrupt(event.cpu, facts.value(&argument));
+                self.calls(event, facts.waits_in, false);
+            }
+            _ => {
+                let (value, key) = (facts.value(&argument), facts.object(&argument));
+                self.take_rare(event, facts, value, key);
+            }
         }
     }
 
-    /// Stores that the context of an event continues to run.
-    fn continues(&mut self, event: Event<'_>) {
-        if event.context().is_some_and(|context| context.kind == ContextKind::Thread) {
-            self.contexts.asks(event.row.context, None);
+    /// Handles an event that is not a request and does not begin an interrupt. `value` and `key`
+    /// are its value and the key of its object.
+    #[inline(never)]
+    fn take_rare(
+        &mut self,
+        event: &Recorded<'_>,
+        facts: &EventFacts,
+        value: Option<u64>,
+        key: Option<u64>,
+    ) {
+        let Recorded { at, id, .. } = *event;
+        match facts.effect {
+            Effect::Becomes(state) => {
+                let subject = self.subject(event);
+                subject.into_iter().for_each(|subject| self.contexts.becomes(subject, at, state));
+            }
+            Effect::SwitchedOut => {
+                let subject = self.subject(event);
+                subject.into_iter().for_each(|subject| self.contexts.switched_out(subject));
+            }
+            // Use the object of the event, because its subject may be the context that deletes the
+            // object.
+            Effect::Deletes => {
+                let key = self.subject(event).and(key);
+                let gone = key.and_then(|key| event.trace.contexts.find(key));
+                gone.into_iter().for_each(|gone| self.contexts.deleted(gone, at));
+            }
+            Effect::Marks => {
+                self.mark(event.subject.unwrap_or(event.context), id, at);
+                self.calls(event, facts.waits_in, false);
+            }
+            Effect::Calls => {
+                self.calls(event, facts.waits_in, event.meaning == Some(Meaning::Return));
+            }
+            Effect::ByMeaning => {
+                let Some(meaning) = event.meaning else { return };
+                let effect = Effect::of(meaning, facts.waits_in);
+                let numbers = [value, key];
+                let facts = EventFacts { effect, object: 1, value: Some(0), offset: 0, ..*facts };
+                self.take(event, &facts, |index| numbers.get(index).copied().flatten());
+            }
+            // `take` handles the other effects.
+            _ => _ = self.subject(event),
+        }
+    }
+
+    /// Returns the subject of an event if there is room for another entry.
+    #[inline(always)]
+    fn subject(&mut self, event: &Recorded<'_>) -> Option<ContextId> {
+        event.subject.filter(|_| self.has_room())
+    }
+
+    /// Handles an event after which its context continues to run. The event begins a call if
+    /// `waits_in` is true, and otherwise ends a call if `returns` is true.
+    fn calls(&mut self, event: &Recorded<'_>, waits_in: bool, returns: bool) {
+        let Some(subject) = self.subject(event) else { return };
+        if waits_in || returns {
+            let call = Asked { request: Meaning::Call, key: Some(u64::from(event.id)) };
+            self.contexts.calls(subject, waits_in.then_some(call));
+        }
+        event.thread.into_iter().for_each(|thread| self.contexts.asks(thread, None));
+    }
+
+    /// Stores the request of an event's subject. `None` means that the context that recorded the
+    /// event continues to run.
+    #[inline(always)]
+    fn asks(&mut self, event: &Recorded<'_>, facts: &EventFacts, asked: Option<Asked>) {
+        // The order of requests and other events is not predictable.
+        let context = select_unpredictable(asked.is_some(), event.subject, event.thread);
+        if facts.needs_subject && self.subject(event).is_none() {
+            return;
+        }
+        let Some(context) = context else { return };
+        self.contexts.asks(context, asked);
+        if facts.waits_in {
+            self.contexts.calls(context, asked);
         }
     }
 
@@ -500,44 +573,6 @@ impl Builder {
     }
 }
 
-/// Returns true if an event is a request that may make its task wait.
-fn asks(meaning: Meaning) -> bool {
-    matches!(
-        meaning,
-        Meaning::Lock
-            | Meaning::Wait
-            | Meaning::Receive
-            | Meaning::Send
-            | Meaning::SendFirst
-            | Meaning::Allocate
-            | Meaning::Sleeps
-    )
-}
-
-/// Returns true if an event with this meaning shows only that its context continues to run.
-fn only_continues(meaning: Meaning) -> bool {
-    !matches!(
-        meaning,
-        Meaning::InterruptEnter
-            | Meaning::Mark
-            | Meaning::Value
-            | Meaning::DeadlineMissed
-            | Meaning::WcetExceeded
-            | Meaning::Ready
-            | Meaning::Activate
-            | Meaning::Blocks
-            | Meaning::Complete
-            | Meaning::Yields
-            | Meaning::SliceExpired
-            | Meaning::SwitchedOut
-            | Meaning::Delete
-            | Meaning::PriorityChange
-            | Meaning::Inherit
-            | Meaning::Runs
-            | Meaning::Return
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -566,12 +601,15 @@ mod tests {
     #[test]
     fn an_event_only_continues_its_context_unless_it_begins_a_call_or_a_request() {
         for meaning in [Meaning::Call, Meaning::Post, Meaning::Unlock] {
-            assert_eq!(effect(meaning, false), Effect::Continues, "{meaning:?}");
-            assert_eq!(effect(meaning, true), Effect::Other, "{meaning:?}");
+            assert_eq!(effect(meaning, false), Effect::Asks(None), "{meaning:?}");
+            assert_eq!(effect(meaning, true), Effect::Calls, "{meaning:?}");
         }
-        for meaning in [Meaning::Receive, Meaning::Lock, Meaning::Ready, Meaning::Return] {
-            assert_eq!(effect(meaning, false), Effect::Other, "{meaning:?}");
+        for meaning in [Meaning::Receive, Meaning::Lock] {
+            assert_eq!(effect(meaning, false), Effect::Asks(Some(meaning)), "{meaning:?}");
+            assert_eq!(effect(meaning, true), Effect::Asks(Some(meaning)), "{meaning:?}");
         }
+        assert_eq!(effect(Meaning::Ready, true), Effect::Ready);
+        assert_eq!(effect(Meaning::Return, false), Effect::Calls);
     }
 
     #[test]

@@ -54,10 +54,7 @@ pub(super) type Cause = (Position, Option<ContextId>);
 impl Contexts {
     #[inline]
     fn at(&mut self, id: ContextId) -> &mut Context {
-        if id.index() >= self.list.len() {
-            self.grow(id);
-        }
-        &mut self.list[id.index()]
+        self.with_changes(id).0
     }
 
     #[cold]
@@ -67,13 +64,24 @@ impl Contexts {
     }
 
     fn set(&mut self, id: ContextId, at: Position, state: State) {
-        let added = self.at(id).row.set(at, state);
-        self.changes += u64::from(added);
+        let (context, changes) = self.with_changes(id);
+        *changes += u64::from(context.row.set(at, state));
+    }
+
+    /// Returns the facts about a context, and the number of changes.
+    #[inline]
+    fn with_changes(&mut self, id: ContextId) -> (&mut Context, &mut u64) {
+        if id.index() >= self.list.len() {
+            self.grow(id);
+        }
+        (&mut self.list[id.index()], &mut self.changes)
     }
 
     fn blocked(&mut self, reason: Reason) -> State {
         let Self { reasons, by_reason, recent, .. } = self;
-        let number = reason.key.unwrap_or(0) ^ reason.code.unwrap_or(0);
+        // The numbers of contexts and codes are small.
+        let holder = reason.holder.map_or(0, |holder| u64::from(holder.0) + 1);
+        let number = reason.key.unwrap_or(0) ^ reason.code.unwrap_or(0) << 40 ^ holder << 48;
         State::Blocked(recent.get(number, reason, || {
             *by_reason.entry(reason).or_insert_with(|| {
                 reasons.push(reason);
@@ -132,11 +140,11 @@ impl Contexts {
 
     /// Handles an event that makes a context ready.
     pub(super) fn ready(&mut self, id: ContextId, at: Position, by: Option<ContextId>) {
-        let context = self.at(id);
+        let (context, changes) = self.with_changes(id);
         context.next = None;
         if context.core.is_none() {
             context.woken = Some((at, by));
-            self.set(id, at, State::Ready);
+            *changes += u64::from(context.row.set(at, State::Ready));
         }
     }
 
@@ -190,7 +198,7 @@ impl Contexts {
         of: MaybeContext,
         in_interrupt: bool,
     ) -> Option<Cause> {
-        let context = self.at(id);
+        let (context, changes) = self.with_changes(id);
         let continues = context.core.replace(cpu).is_some();
         // Within an interrupt, the scheduler may choose another context and then choose this
         // context again.
@@ -199,19 +207,18 @@ impl Contexts {
             context.next = None;
         }
         let state = if in_interrupt { State::Interrupted } else { State::Running(of) };
-        let cause = context.woken.take_if(|_| !in_interrupt);
-        self.set(id, at, state);
-        cause
+        *changes += u64::from(context.row.set(at, state));
+        context.woken.take_if(|_| !in_interrupt)
     }
 
     /// Takes a core from a context.
     pub(super) fn loses(&mut self, id: ContextId, cpu: u16, at: Position) {
-        let context = self.at(id);
+        let (context, changes) = self.with_changes(id);
         // The context may already run on another core.
         if context.core == Some(cpu) {
             context.core = None;
             let state = context.next.take().unwrap_or(State::Off);
-            self.set(id, at, state);
+            *changes += u64::from(context.row.set(at, state));
         }
     }
 
@@ -235,9 +242,8 @@ impl Contexts {
     /// Passes on the settled changes of all rows; see [`Row::settle`].
     pub(super) fn settle(&mut self, settled: &mut impl Settled) {
         for (index, context) in self.list.iter_mut().enumerate() {
-            let before = context.row.changes().len();
-            settled.context(ContextId(index as u32), context.row.settle());
-            self.changes -= (before - context.row.changes().len()) as u64;
+            let id = ContextId(index as u32);
+            self.changes -= context.row.settle(|changes| settled.context(id, changes)) as u64;
         }
     }
 

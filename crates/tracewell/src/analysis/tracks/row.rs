@@ -97,24 +97,39 @@ impl<S: Copy + PartialEq> Row<S> {
         Self { changes }
     }
 
-    /// Removes and returns all changes except the latest, because `set` may still replace the
-    /// latest.
-    pub(in crate::analysis) fn settle(&mut self) -> impl Iterator<Item = Change<S>> + '_ {
+    /// Passes all changes except the latest to `take`, and removes them. The latest stays, because
+    /// `set` may still replace it. Returns the number of removed changes.
+    pub(in crate::analysis) fn settle(&mut self, take: impl FnOnce(&[Change<S>])) -> usize {
         let settled = self.changes.len().saturating_sub(1);
-        self.changes.drain(..settled)
+        take(&self.changes[..settled]);
+        self.changes.drain(..settled);
+        settled
     }
 
     /// Adds a state. If one event sets several states, the row contains only the last one that it
     /// sets. Returns true if the row became longer.
+    #[inline]
     pub(super) fn set(&mut self, at: Position, state: S) -> bool {
-        let before = self.changes.len();
-        if self.changes.last().is_some_and(|last| last.at == at) {
-            self.changes.pop();
+        match self.changes.last() {
+            Some(last) if last.at == at => {
+                self.replace(state);
+                false
+            }
+            Some(last) if last.state == state => false,
+            _ => {
+                self.changes.push(Change { at, state });
+                true
+            }
         }
+    }
+
+    /// Replaces the state of the latest change. If the state before it is the same, removes the
+    /// change.
+    fn replace(&mut self, state: S) {
+        let Some(Change { at, .. }) = self.changes.pop() else { return };
         if self.last() != Some(state) {
             self.changes.push(Change { at, state });
         }
-        self.changes.len() > before
     }
 }
 

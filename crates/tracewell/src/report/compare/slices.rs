@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::analysis::scheduling::{Moments, Position};
 use crate::analysis::total::{Total, total};
+use crate::model::schema::Schema;
 use crate::model::{ContextId, Loss, OnBehalf, Running};
 
 /// Maximum number of slices. A trace of at least `MAX_SLICES` ticks has more than `MAX_SLICES / 2`
@@ -122,6 +123,10 @@ impl Executed {
 }
 
 impl Moments for Executed {
+    type Facts = ();
+
+    fn facts(_: &Schema, _: u32) {}
+
     fn runs(
         &mut self,
         cpu: u16,

@@ -28,7 +28,7 @@ use crate::select::{CountsInRange, Covered};
 /// # Ok::<(), tracewell::input::InputError>(())
 /// ```
 #[derive(Debug)]
-pub struct Measuring<M = ()> {
+pub struct Measuring<M: Moments = ()> {
     scheduling: Scheduling<M>,
     machines: Machines,
     pairs: Vec<(String, String)>,

@@ -1,5 +1,5 @@
-//! Compares the tracks of brief events with the tracks of whole events. One analysis takes the fast
-//! paths, which pass brief events. Its twin takes no fast path, and passes each event whole.
+//! Compares the tracks of an analysis that takes the fast paths with the tracks of its twin, which
+//! takes no fast path.
 
 use proptest::prelude::*;
 
@@ -21,14 +21,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn brief_events_lead_to_the_same_tracks(
+    fn fast_paths_lead_to_the_same_tracks(
         is_threadx in any::<bool>(),
         batches in prop::collection::vec(any_batch(), 1..4),
     ) {
         let (schema, wanted) = (schema(is_threadx), Wanted::default());
-        let [brief, whole] = [true, false].map(|short_ways| {
+        let [short, long] = [true, false].map(|short_ways| {
             shown(followed::<Builder>(&schema, &wanted, true, &batches, short_ways).1)
         });
-        prop_assert_eq!(brief, whole);
+        prop_assert_eq!(short, long);
     }
 }
