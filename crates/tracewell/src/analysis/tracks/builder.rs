@@ -246,7 +246,6 @@ impl Moments for Builder {
                 gap.until = Some(at);
             });
         }
-        self.shows_switches = event.trace.processor == Processor::Switches;
         if !self.shows_switches {
             return self.mark(event.row.context, event.id(), at);
         }
