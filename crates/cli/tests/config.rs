@@ -183,10 +183,15 @@ fn names_are_files_relative_to_the_configuration() {
     let warning = "warning: runs/h.twx: names are given for 4 numbers, but none of them is a system \
                    call of this trace\n";
     assert_eq!(stderr(&typed), warning);
+    let fails = |status| {
+        let output = folder.run(&arguments);
+        assert_eq!(output.status.code(), Some(status));
+        assert!(stderr(&output).contains("tracewell.toml:2:1: names: "), "{}", stderr(&output));
+    };
+    folder.write("calls.names", "12\n");
+    fails(2);
     fs::remove_file(folder.0.path().join("calls.names")).unwrap();
-    let output = folder.run(&arguments);
-    assert_eq!(output.status.code(), Some(4));
-    assert!(stderr(&output).contains("tracewell.toml:2:1: names: "), "{}", stderr(&output));
+    fails(4);
 }
 
 #[test]

@@ -280,6 +280,7 @@ fn times_are_limited() {
     fails("A within 1us", "A", Late, Some(0));
     // Each repetition, and each step of an any-order group, has its own time limit.
     passes("A; repeat 3 B within 10 us; C", "A B B B X X C");
+    fails("repeat 2 { A; B within 19 us }", "A X Y Z", Late, Some(2));
     fails("A; any order { B within 10 us; C }", "A C B", Late, Some(2));
     // The time limit of an optional step applies only to that step.
     passes("A; optional B within 5 us; C", "A B C");

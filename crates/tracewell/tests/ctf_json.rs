@@ -358,7 +358,10 @@ fn extensions_are_refused_and_attributes_ignored() {
 #[test]
 fn a_draft_is_read_with_one_warning() {
     let fragments = [
-        json!({ "type": "clock-class", "name": "c", "frequency": 5 }),
+        json!({
+            "type": "clock-class", "name": "c", "frequency": 5,
+            "uuid": (1..=16).collect::<Vec<_>>(),
+        }),
         json!({
             "type": "data-stream-class", "default-clock-class-name": "c", "user-attributes": {},
             "event-record-header-field-class": structure(&[("id", byte(json!({})))]),
@@ -375,6 +378,8 @@ fn a_draft_is_read_with_one_warning() {
     let Parsed { metadata, warnings, .. } = read(&fragments).unwrap();
     assert!(Types::of(&metadata, true).contains("(Length field path [Event header: 0]"));
     assert_eq!((metadata.streams[0].clock, warnings.len()), (Some(0), 1));
+    let uid = metadata.clocks[0].uid.as_deref();
+    assert_eq!(uid, Some("01020304-0506-0708-090a-0b0c0d0e0f10"));
     let draft = "words of a draft of CTF 2, read like the words of the final version";
     assert_eq!(warnings[0].message, draft);
 }

@@ -311,6 +311,11 @@ fn a_length_can_be_in_each_option_of_a_variant() {
     let lines = fields(&members.replace("u8 A;", "struct { u16 n; } A;").replace("a[n]", "a[n.n]"));
     let last = &lines.unwrap()[9];
     assert!(last.contains("[Event payload: 1, 0, 0 or 1, 1, 1]"), "{last}");
+    // The name of an option leads into this option.
+    let lines = fields(&members.replace("a[n]", "a[n.B.n]")).unwrap();
+    let paths = lines.iter().filter(|line| line.contains("Length field path"));
+    let paths: Vec<_> = paths.map(|line| line.contains("[Event payload: 1, 1, 1]")).collect();
+    assert_eq!(paths, [true], "{lines:?}");
 }
 
 #[test]

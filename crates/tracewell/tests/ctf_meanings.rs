@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::path::Path;
 
-use support::{number, settings, shared, table};
+use support::{EventLog, number, settings, shared, table};
 use tracewell::analysis::tracks::{Occupant, State, TrackBuilder, Tracks};
 use tracewell::input::Input;
 use tracewell::model::{ArgumentValue, Batch, ContextId, Event, Flow, Meaning, Sink, Trace};
@@ -195,8 +195,8 @@ fn threads_of_a_kernel_block_in_their_system_calls() {
     }
 }
 
-/// The layout of a kernel trace with the events around a sleep.
-const SLEEP: &str = "/* CTF 1.8 */
+/// The layout of a kernel trace with the events around a system call and an interrupt.
+const CALLS: &str = "/* CTF 1.8 */
 typealias integer { size = 8; align = 8; } := u8;
 typealias integer { size = 32; align = 8; signed = true; } := i32;
 trace { major = 1; minor = 8; byte_order = le; };
@@ -209,9 +209,14 @@ event { name = syscall_entry_nanosleep; id = 1; fields := struct { i32 rqtp; }; 
 event { name = timer_hrtimer_start; id = 2; fields := struct { i32 hrtimer; i32 expires; }; };
 event { name = syscall_exit_nanosleep; id = 3; fields := struct { i32 ret; }; };
 event { name = sched_waking; id = 4; fields := struct { string comm; i32 tid; }; };
+event { name = syscall_entry_read; id = 5; fields := struct { i32 fd; }; };
+event { name = irq_handler_entry; id = 6; fields := struct { string name; i32 irq; }; };
+event { name = irq_handler_exit; id = 7; fields := struct { i32 irq; i32 ret; }; };
+event { name = irq_softirq_entry; id = 8; fields := struct { i32 vec; }; };
+event { name = irq_softirq_exit; id = 9; fields := struct { i32 vec; }; };
 ";
 
-/// Appends an event to a stream of [`SLEEP`]. For each pair in `fields`, appends the text with a
+/// Appends an event to a stream of [`CALLS`]. For each pair in `fields`, appends the text with a
 /// NUL, unless it is empty, and then the number.
 fn put(stream: &mut Vec<u8>, id: u8, stamp: u32, fields: &[(&str, i32)]) {
     stream.push(id);
@@ -225,30 +230,61 @@ fn put(stream: &mut Vec<u8>, id: u8, stamp: u32, fields: &[(&str, i32)]) {
     }
 }
 
-#[test]
-fn a_thread_sleeps_in_nanosleep_even_if_other_events_follow_its_entry() {
+/// Returns a folder with a trace that consists of a stream of [`CALLS`].
+fn folder(stream: &[u8]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("metadata"), CALLS).unwrap();
+    std::fs::write(folder.path().join("channel_0"), stream).unwrap();
+    folder
+}
+
+/// Returns the waits of a thread that enters a system call, waits, leaves the call and waits again:
+/// the first and the last time of each, and the request for which the thread waited.
+fn waits_in(entry: u8) -> Vec<(u64, u64, Option<Option<Meaning>>)> {
     let (mut stream, blocks) = (Vec::new(), 1);
     put(&mut stream, 0, 100, &[("idle", 0), ("", 0), ("app", 7)]);
-    put(&mut stream, 1, 200, &[("", 5)]);
+    put(&mut stream, entry, 200, &[("", 5)]);
     put(&mut stream, 2, 210, &[("", 1), ("", 900)]);
     put(&mut stream, 0, 300, &[("app", 7), ("", blocks), ("idle", 0)]);
     put(&mut stream, 4, 900, &[("app", 7)]);
     put(&mut stream, 0, 1000, &[("idle", 0), ("", 0), ("app", 7)]);
-    // The call has returned, so it is not the reason for the next block.
     put(&mut stream, 3, 1100, &[("", 0)]);
     put(&mut stream, 0, 1200, &[("app", 7), ("", blocks), ("idle", 0)]);
     put(&mut stream, 4, 1300, &[("app", 7)]);
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("metadata"), SLEEP).unwrap();
-    std::fs::write(folder.path().join("channel_0"), stream).unwrap();
-    let (trace, tracks) = read(folder.path());
+    let (trace, tracks) = read(folder(&stream).path());
     let row = tracks.context(trace.contexts.find(7).unwrap()).unwrap();
     let spans = row.spans(0..tracks.span + 1, tracks.span);
     let waits = spans.filter(|span| matches!(span.state, State::Sleeping | State::Blocked(_)));
-    let waits: Vec<_> = waits
+    waits
         .map(|span| (span.from.ticks, span.end, tracks.reason(span.state).map(|r| r.request)))
-        .collect();
-    assert_eq!(waits, [(200, 800, None), (1100, 1200, Some(None))]);
+        .collect()
+}
+
+#[test]
+fn a_thread_waits_in_its_call_until_it_returns_even_if_other_events_follow_the_entry() {
+    let (nanosleep, read) = (1, 5);
+    for (entry, reason) in [(nanosleep, None), (read, Some(Some(Meaning::Call)))] {
+        assert_eq!(waits_in(entry), [(200, 800, reason), (1100, 1200, Some(None))]);
+    }
+}
+
+#[test]
+fn the_events_of_an_interrupt_are_those_from_its_beginning_to_its_end() {
+    let mut stream = Vec::new();
+    put(&mut stream, 0, 100, &[("idle", 0), ("", 0), ("app", 7)]);
+    put(&mut stream, 6, 200, &[("eth0", 5)]);
+    put(&mut stream, 2, 210, &[("", 1), ("", 900)]);
+    put(&mut stream, 7, 220, &[("", 5), ("", 1)]);
+    put(&mut stream, 4, 230, &[("app", 7)]);
+    put(&mut stream, 8, 240, &[("", 3)]);
+    put(&mut stream, 9, 250, &[("", 3)]);
+    put(&mut stream, 4, 260, &[("app", 7)]);
+    let mut log = EventLog::default();
+    let trace = Input::open(folder(&stream).path(), settings(&[])).unwrap().read(&mut log).unwrap();
+    let name = |context| trace.contexts.get(context).unwrap().name.as_str();
+    let names: Vec<_> = log.rows.iter().skip(1).map(|row| name(row.context)).collect();
+    let (irq, softirq) = ("irq 5 eth0", "softirq 3");
+    assert_eq!(names, [irq, irq, irq, "app", softirq, softirq, "app"]);
 }
 
 /// Compares all states of Zephyr's threads with the states that the simulator recorded. If

@@ -7,6 +7,8 @@ use proptest::prelude::*;
 use support::{EventLog, in_pieces, settings};
 use tracewell::input::Input;
 use tracewell::model::{ContextKind, FactForm, LossCause, Severity, Trace};
+use tracewell::report::trcrpt::{Options, Settings, Timestamp, TrcReport};
+use tracewell::template::{Program, Source};
 use tracewell_wire::frame::HEAD;
 use tracewell_wire::native::{WORD, join, put_words};
 use tracewell_wire::posix::area::{NAMES_MAGIC, NO_DESCRIPTOR, REFERENCE_MAGIC};
@@ -178,6 +180,21 @@ fn a_log_is_read_with_names_facts_and_the_place_of_its_loss() {
     let who = |row: usize| trace.contexts.get(kept.rows[row].context).unwrap();
     assert_eq!((who(0).kind, who(1).kind), (ContextKind::System, ContextKind::Thread));
     assert_eq!((&*who(1).name, trace.process_of(who(1))), ("process 4711", Some(4711)));
+}
+
+#[test]
+fn templates_show_the_words_that_a_program_recorded() {
+    let data = [7_u64, 9].map(u64::to_le_bytes).concat();
+    let blocks = [name(65, b"pair"), records(0, &[Event::user(65, 10, &data)])];
+    let log = log(&blocks, Some(LogStatus::default()));
+    let templates = Source::new("test.fmt", "pair 1.0 \"@\" $D1%U8 $D2%U8 U8 U8 $HL%U4\n");
+    let program = Program::of(&[templates]).program;
+    let options = Options { ids: false, timestamp: Timestamp::None, ..Options::default() };
+    let settings_of_report = Settings { options, without_heading: true, ..Settings::default() };
+    let mut report = TrcReport::new(Vec::new(), &program, settings_of_report);
+    Input::from_bytes("log", log, settings(&[])).unwrap().read(&mut report).unwrap();
+    let text = String::from_utf8(report.into_inner().unwrap()).unwrap();
+    assert_eq!(text.trim(), "7 9 7 9 16");
 }
 
 #[test]
@@ -468,12 +485,14 @@ fn a_reference_leads_to_the_memory_and_the_names() {
     let mut kept = EventLog::default();
     let trace = open().unwrap().read(&mut kept).unwrap();
     assert_eq!((kept.rows.len(), named(&trace, 65)), (2, "user_event_65".to_owned()));
-    let mut space = vec![NAMES_MAGIC, 9, 1, 0, 0, 0, 0, 0, 4];
-    space.push(u64::from_le_bytes(*b"step\0\0\0\0"));
-    write_words(&folder.path().join("n.0000000000000009"), &space);
-    let mut kept = EventLog::default();
-    let trace = open().unwrap().read(&mut kept).unwrap();
-    assert_eq!((kept.rows.len(), named(&trace, 65)), (2, "step".to_owned()));
+    for (magic, name) in [(NAMES_MAGIC + 1, "user_event_65"), (NAMES_MAGIC, "step")] {
+        let mut space = vec![magic, 9, 1, 0, 0, 0, 0, 0, 4];
+        space.push(u64::from_le_bytes(*b"step\0\0\0\0"));
+        write_words(&folder.path().join("n.0000000000000009"), &space);
+        let mut kept = EventLog::default();
+        let trace = open().unwrap().read(&mut kept).unwrap();
+        assert_eq!((kept.rows.len(), named(&trace, 65).as_str()), (2, name));
+    }
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {

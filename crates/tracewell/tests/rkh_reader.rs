@@ -518,6 +518,18 @@ fn after_a_pause_fewer_bytes_show_the_settings_or_nothing_is_decided() {
 /// The reader infers the settings from a full sample. After a pause, half a sample is enough if the
 /// reader infers the same settings from a quarter of a sample.
 #[test]
+fn a_stream_is_recognised_by_the_checksums_of_frames_of_at_least_three_bytes() {
+    let is_rkh = |frame: &[u8], frames: usize| {
+        let stream = [&[0x7E], &[frame, &[0x7E]].concat().repeat(frames)[..]].concat();
+        let input = tracewell::input::Input::from_bytes("stream", stream, settings(&[]));
+        input.is_ok_and(|input| input.format().name == "rkh")
+    };
+    assert!(is_rkh(&[1, 2, 0xFD], 4) && !is_rkh(&[1, 2, 0xFD], 3));
+    assert!(!is_rkh(&[1, 2, 0xFE], 4), "the checksum is wrong");
+    assert!(!is_rkh(&[1, 0xFF], 4), "each frame has two bytes");
+}
+
+#[test]
 fn settings_are_inferred_as_soon_as_enough_bytes_are_there() {
     let from = settings_of_capture();
     let bytes = resettled(&from, &from);

@@ -53,6 +53,11 @@ fn all() -> Wanted {
     Wanted { jobs: true, waits: true, budgets: true, ..Wanted::default() }
 }
 
+/// If times between marks are wanted, the analysis handles all events without its fast paths.
+fn slowly() -> Wanted {
+    Wanted { pairs: vec![(Mark::Number(7), Mark::Number(8))], ..all() }
+}
+
 fn context(trace: &Trace, number: u16) -> ContextId {
     trace.contexts.find(u64::from(number)).unwrap()
 }
@@ -228,6 +233,29 @@ fn a_known_period_and_deadline_are_checked() {
 }
 
 #[test]
+fn the_first_release_and_completion_after_a_gap_are_on_time() {
+    let job = |release: u64| {
+        [
+            record(release, ids::TASK_TIMER, HIGH, 1),
+            choose(release + 1, HIGH),
+            record(release + 20, ids::TASK_END_CYCLE, HIGH, 1),
+            choose(release + 21, MAIN),
+        ]
+    };
+    let gap = [record(150, ids::TRACE_STOP, 0, 0), record(180, ids::TRACE_START, MAIN, 1000)];
+    let records = [&start()[..], &job(10), &job(110), &gap, &job(345), &job(447)].concat();
+    let known = Expected { period: Some(100_000), deadline: None };
+    let jitter = |holes| {
+        let expected = [("high".to_owned(), known)].into_iter().collect();
+        let (trace, figures) = follow(&records, &Wanted { expected, holes, ..all() });
+        let timing = task(&trace, &figures, HIGH).timing;
+        (timing.release_jitter.unwrap(), timing.completion_jitter.unwrap())
+    };
+    // Without the gap, the last release and its completion are 137 ticks late.
+    assert_eq!((jitter(false), jitter(true)), ((137_000, 137_000), (2000, 2000)));
+}
+
+#[test]
 fn a_wait_for_a_semaphore_ends_when_the_task_is_chosen() {
     let rest = [
         choose(5, HIGH),
@@ -367,7 +395,11 @@ fn a_server_is_charged_once_while_its_task_runs_or_is_blocked() {
 
 /// Returns for each server its key, its task, the ticks supplied and the budget.
 fn served(records: &[Record]) -> Vec<(u64, Option<u16>, u64, Option<u64>)> {
-    let (trace, figures) = follow(records, &all());
+    served_if(records, &all())
+}
+
+fn served_if(records: &[Record], wanted: &Wanted) -> Vec<(u64, Option<u16>, u64, Option<u64>)> {
+    let (trace, figures) = follow(records, wanted);
     let key = |task| trace.contexts.get(task).unwrap().key as u16;
     let server = |server: &tracewell::analysis::scheduling::Server| {
         (server.key, server.task.map(key), server.supplied, server.most_used)
@@ -391,6 +423,25 @@ fn a_server_serves_the_task_that_was_activated_right_before_it_not_the_next_one_
     ];
     let records: Vec<_> = start().into_iter().chain(rest).collect();
     assert_eq!(served(&records), [(1, Some(LOW), 7, Some(7))]);
+}
+
+#[test]
+fn a_request_between_an_activation_and_a_server_separates_them() {
+    let rest = [
+        choose(5, MIDDLE),
+        record(10, ids::TASK_ACTIVATE, LOW, 0),
+        record(11, ids::SET_MUTEX_LOCK, MIDDLE, 7),
+        record(12, ids::SERVER_ACTIVE, 0, 1),
+        record(12, ids::TASK_ACTIVATE, HIGH, 0),
+        choose(13, HIGH),
+        record(20, ids::TASK_END_CYCLE, HIGH, 0),
+        choose(20, LOW),
+        choose(29, MAIN),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    for wanted in [all(), slowly()] {
+        assert_eq!(served_if(&records, &wanted), [(1, Some(HIGH), 20 - 13, None)]);
+    }
 }
 
 #[test]
@@ -431,6 +482,39 @@ fn the_task_that_exhausts_a_budget_corrects_the_task_of_the_server() {
     assert_eq!(served(&records), [(1, Some(HIGH), 11 + 4, Some(11))]);
 }
 
+/// The budget of a server is exhausted at 30, which shows that the server serves `high` and not
+/// `low`. So the server supplied the execution of the current job of `high`.
+#[test]
+fn a_job_begins_with_the_end_of_the_previous_one_or_with_the_first_activation_of_a_new_task() {
+    let activated = |tsc| record(tsc, ids::TASK_ACTIVATE, HIGH, 0);
+    let pending_job = [
+        activated(4),
+        activated(5),
+        choose(10, HIGH),
+        record(14, ids::TASK_END_CYCLE, HIGH, 1),
+        choose(14, HIGH),
+    ];
+    // The kernel runs in the context of the deleted task until 17, and then reuses its slot.
+    let new_task = [
+        activated(5),
+        choose(10, HIGH),
+        record(14, ids::TASK_END, HIGH, 2),
+        choose(17, MAIN),
+        activated(20),
+    ];
+    let end = [
+        record(22, ids::TASK_ACTIVATE, LOW, 0),
+        record(22, ids::SERVER_ACTIVE, 0, 1),
+        choose(23, HIGH),
+        record(30, ids::SERVER_EXHAUST, 0, 1),
+        choose(30, MAIN),
+    ];
+    for (before, ran) in [(pending_job, 30 - 14), (new_task, 30 - 23)] {
+        let records = [&start()[..], &before, &end].concat();
+        assert_eq!(served(&records), [(1, Some(HIGH), ran, Some(ran))]);
+    }
+}
+
 #[test]
 fn a_server_that_names_its_task_serves_that_one() {
     let rest = [
@@ -468,11 +552,22 @@ fn the_kernel_that_shuts_down_is_charged_itself() {
         record(70, ids::TRACE_STOP, 0, 0),
     ];
     let records: Vec<_> = start().into_iter().chain(rest).collect();
-    let (trace, figures) = follow(&records, &all());
-    let ran = |number| task(&trace, &figures, number).execution.unwrap().ticks;
-    assert_eq!((ran(HIGH), ran(ids::context::KERNEL)), (40, 20));
-    assert_eq!(trace.contexts.get(context(&trace, ids::context::KERNEL)).unwrap().name, "kernel");
-    assert_eq!((figures.sanity.disagreeing_loads, figures.charged_ticks), (0, Some(70)));
+    for wanted in [all(), slowly()] {
+        let (trace, figures) = follow(&records, &wanted);
+        let ran = |number| task(&trace, &figures, number).execution.unwrap().ticks;
+        assert_eq!((ran(HIGH), ran(ids::context::KERNEL)), (40, 20));
+        let kernel = context(&trace, ids::context::KERNEL);
+        assert_eq!(trace.contexts.get(kernel).unwrap().name, "kernel");
+        assert_eq!((figures.sanity.disagreeing_loads, figures.charged_ticks), (0, Some(70)));
+    }
+}
+
+#[test]
+fn a_task_that_only_waits_for_another_is_in_the_trace() {
+    let (trace, _) =
+        follow(&[record(0, ids::TRACE_START, MAIN, 1000), behalf(10, LOW, HIGH)], &all());
+    let keys = [MAIN, LOW, HIGH, MIDDLE].map(|task| trace.contexts.find(task.into()).is_some());
+    assert_eq!(keys, [true, true, true, false]);
 }
 
 #[test]
@@ -587,10 +682,11 @@ fn inconsistencies_are_counted() {
         record(9, 0x0C, 0, 0),
     ];
     let records: Vec<_> = start().into_iter().chain(rest).collect();
-    let (_, figures) = follow(&records, &all());
-    let sanity = figures.sanity;
-    assert_eq!((sanity.disagreeing_loads, sanity.unmatched_brackets), (1, 1));
-    assert_eq!((sanity.unknown_events, sanity.backward_steps), (1, 0));
+    for wanted in [all(), slowly()] {
+        let sanity = follow(&records, &wanted).1.sanity;
+        assert_eq!((sanity.disagreeing_loads, sanity.unmatched_brackets), (1, 1));
+        assert_eq!((sanity.unknown_events, sanity.backward_steps), (1, 0));
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use dump::{BASE, Dump, USUAL, event, thread};
 use support::{EventLog, fixture, in_pieces, settings};
 use tracewell::format::{FORMATS, Input as Window, Progress, Settings};
 use tracewell::input::{Input, InputError};
-use tracewell::model::{Direction, LossCause, Severity, Trace};
+use tracewell::model::{Batch, Direction, Flow, LossCause, Severity, Sink, Trace};
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::{Event, Layout, Width};
 
@@ -561,6 +561,16 @@ fn a_file_that_ends_before_the_events_has_lost_an_unknown_number() {
     }
 }
 
+/// The number of cores that a sink sees at the first batch.
+struct CoresAtFirst(Option<u16>);
+
+impl Sink for CoresAtFirst {
+    fn events(&mut self, trace: &Trace, _: &Batch<'_>) -> Flow {
+        self.0.get_or_insert(trace.cpus);
+        Flow::Continue(())
+    }
+}
+
 #[test]
 fn cores_are_counted_by_the_highest_number_even_if_it_occurs_late() {
     let with_core = |core: u64, at: usize| {
@@ -569,7 +579,11 @@ fn cores_are_counted_by_the_highest_number_even_if_it_occurs_late() {
         events[0].id_word |= 1 << 24;
         events[at].id_word |= core << 24;
         let registry = vec![thread(0x2100_0000, "a")];
-        read(&Dump::new(USUAL, registry, events, 0)).0.cpus
+        let bytes = Dump::new(USUAL, registry, events, 0).bytes();
+        let mut cores = CoresAtFirst(None);
+        let trace = Input::from_bytes("dump", bytes, settings(&[])).unwrap().read(&mut cores);
+        assert_eq!(cores.0, Some(trace.unwrap().cpus));
+        cores.0.unwrap()
     };
     assert_eq!(with_core(2, 5), 3, "cores 0, 1 and 2 are three");
     assert_eq!(with_core(7, 19_000), 8, "after the clock's direction is known");

@@ -123,3 +123,28 @@ impl Control {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_block_is_read_only_if_all_its_fields_are_valid() {
+        let control = Control { cores: 2, slot: 64, slots: 2, entries: 3, session: 4, dropped: 5 };
+        let bytes = control.to_bytes();
+        assert_eq!(Control::read(&bytes), Some(control));
+        for damaged in 0..20 {
+            let mut bytes = bytes;
+            bytes[damaged] ^= 1;
+            assert_eq!(Control::read(&bytes), None, "byte {damaged}");
+        }
+        // The checksum is right, but the first bytes, the version or the number of cores is not.
+        for (at, value) in [(0, b'X'), (8, VERSION + 1), (9, 0)] {
+            let mut bytes = bytes;
+            bytes[at] = value;
+            let sum = crc16(u16::MAX, &bytes[..CHECKED]);
+            bytes[18..20].copy_from_slice(&sum.to_le_bytes());
+            assert_eq!(Control::read(&bytes), None, "byte {at}");
+        }
+    }
+}

@@ -282,15 +282,40 @@ mod tests {
     use crate::model::schema::Schema;
     use crate::model::{Clock, PayloadLayout, Trace};
 
-    #[test]
-    fn time_in_which_a_row_has_no_state_is_a_piece_of_its_own() {
+    fn at(ticks: u64) -> Position {
+        Position { ticks, seq: ticks }
+    }
+
+    fn row<S: Copy + PartialEq>(states: &[(u64, S)]) -> Row<S> {
+        Row::of_states(states.iter().map(|(ticks, state)| Change { at: at(*ticks), state: *state }))
+    }
+
+    /// Returns the tracks of a trace of 100 ticks without events.
+    fn empty() -> Tracks {
         let payload = PayloadLayout::Fields(&[]);
         let mut trace = Trace::new("test", Schema::empty(), payload, Clock::of_64_bits(None));
         trace.span = 100;
-        let tracks = TrackBuilder::default().finish(&trace);
-        let at = |ticks| Position { ticks, seq: ticks };
-        let changes = [(20, 'a'), (30, 'b')].map(|(ticks, state)| Change { at: at(ticks), state });
-        let row = Row::of_states(changes.into_iter());
+        TrackBuilder::default().finish(&trace)
+    }
+
+    #[test]
+    fn a_preempted_task_that_gets_no_core_again_waits_for_its_last_core() {
+        let [task, on_first, on_second] = [0, 1, 2].map(ContextId);
+        let runs = |task: ContextId| Occupant::Task { runs: task, of: task.into() };
+        let cores =
+            vec![row(&[(0, runs(on_first))]), row(&[(10, runs(task)), (20, runs(on_second))])];
+        let tracks = Tracks { cores, contexts: vec![row(&[(20, State::Preempted)])], ..empty() };
+        let (kind, from, until) = (Explained::Response, at(20), at(50));
+        let path = explain(&tracks, Interval { context: task, kind, from, until });
+        let found: Vec<_> =
+            path.parts.iter().map(|part| (part.from.ticks, part.until, part.activity)).collect();
+        assert_eq!(found, [(20, 50, Activity::Delayed(on_second))]);
+    }
+
+    #[test]
+    fn time_in_which_a_row_has_no_state_is_a_piece_of_its_own() {
+        let tracks = empty();
+        let row = row(&[(20, 'a'), (30, 'b')]);
         let found = |row: Option<&Row<char>>, from, until| -> Vec<_> {
             let pieces = pieces(&tracks, row, Time { from: at(from), until });
             let shown = |piece: Piece<char>| {

@@ -108,7 +108,7 @@ impl Concerns {
         let messages = states || messages::concern(means);
         let way = match levels {
             None if !(timers || messages || boot) => Way::Skip,
-            Some(effect) if !(effect.needs_sight || timers || messages || boot) => Way::Level,
+            Some(effect) if !(effect.creates || timers || messages || boot) => Way::Level,
             _ => Way::Any,
         };
         Self { levels, timers, messages, states, boot, way }

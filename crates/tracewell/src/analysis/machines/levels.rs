@@ -45,7 +45,6 @@ pub struct Level {
     /// Ticks and level of each change. If there are too many changes, each pair of adjacent samples
     /// is reduced to the sample with the higher fill level.
     pub samples: Vec<(u64, u64)>,
-    is_owner: bool,
     /// Number of receives that found the queue empty and have not got a message.
     unserved: u64,
     /// The level before the latest send, if a receive was waiting for a message at that time. The
@@ -79,9 +78,8 @@ pub(super) struct Effect {
     shows_before: bool,
     /// True if the object is empty after the event.
     empties: bool,
-    /// True if the event can create the object, or if the object can be an owner of queues.
-    /// [`Levels::take_sight`] handles such events.
-    pub(super) needs_sight: bool,
+    /// True if the event can create the object. Only [`Levels::take_sight`] handles such events.
+    pub(super) creates: bool,
 }
 
 /// The numbers that an event contains: the level, the number of free items, and the lowest number
@@ -140,11 +138,8 @@ impl Effect {
             least_free: details.least_free,
             shows_before,
             empties: details.empties || flushes,
-            // A creation contains the capacity and the owner. A subject or a message can show that
-            // the object is an owner of queues.
-            needs_sight: means.meaning == Meaning::Create
-                || means.subject.is_some()
-                || (passes_message(means.meaning) && means.value.is_some()),
+            // A creation contains the capacity and the owner.
+            creates: means.meaning == Meaning::Create,
         })
     }
 }
@@ -160,7 +155,7 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// Handles an event whose effect needs no [`Sight`].
+    /// Handles an event that creates no object.
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -207,7 +202,7 @@ impl Levels {
         self.row(trace, effect.object.named(trace, argument, ticks))
     }
 
-    /// Handles an event that can create an object, or whose object can own queues.
+    /// Handles any event, including one that can create its object.
     pub(super) fn take_sight(
         &mut self,
         sight: &Sight<'_>,
@@ -218,7 +213,6 @@ impl Levels {
         // Compute the limit first, because it depends on the number of rows before this event.
         let samples = self.share_samples();
         let Some(row) = self.row(sight.event.trace, object) else { return };
-        row.is_owner = row.is_owner || is_owner(sight, object);
         if sight.meaning == Meaning::Create {
             row.capacity = sight.number(sight.details().capacity).or(row.capacity);
             // Kernels record 0 for an object without an owner.
@@ -275,8 +269,7 @@ impl Levels {
         // If the queue has its own row, each message was counted twice, so omit the machine.
         let owners: HashSet<_> = levels.iter().filter_map(|level| level.owner).collect();
         levels.retain(|level| {
-            let listed_twice = level.is_owner && owners.contains(&level.object);
-            !listed_twice && level.put + level.taken + level.refused > 0
+            !owners.contains(&level.object) && level.put + level.taken + level.refused > 0
         });
         levels
     }
@@ -288,18 +281,6 @@ fn registered(trace: &Trace, object: Named) -> Option<u64> {
     // Registered sizes are in words. Two hexadecimal digits of a word are one byte.
     let word = trace.payload.digits() as u64 / 2;
     trace.schema.object_kind(known.kind)?.capacity(&known.parameters, word)
-}
-
-/// Returns true if the object of an event is the receiver of messages. Such an object has a queue,
-/// but is not a queue itself.
-fn is_owner(sight: &Sight<'_>, object: Named) -> bool {
-    (passes_message(sight.meaning) && sight.value().is_some()) || sight.subject() == Some(object)
-}
-
-/// Returns true if an event with this meaning and with a value is about a message. The value is the
-/// signal of the message.
-fn passes_message(meaning: Meaning) -> bool {
-    matches!(meaning, Meaning::Send | Meaning::SendFirst | Meaning::Receive)
 }
 
 impl Level {
@@ -317,7 +298,6 @@ impl Level {
             least: None,
             least_free: None,
             samples: Vec::new(),
-            is_owner: false,
             unserved: 0,
             sent_at: None,
         }
@@ -452,8 +432,8 @@ mod tests {
                 let means = event.means.filter(|means| means.meaning == Meaning::Create)?;
                 Effect::of(&schema, event, &means)
             });
-            let needs: Vec<_> = creations.map(|effect| effect.needs_sight).collect();
-            assert!(!needs.is_empty() && needs.iter().all(|needs| *needs), "{needs:?}");
+            let creates: Vec<_> = creations.map(|effect| effect.creates).collect();
+            assert!(!creates.is_empty() && creates.iter().all(|creates| *creates), "{creates:?}");
         }
     }
 }

@@ -125,14 +125,6 @@ pub struct Figures {
     pub timers: Vec<Timer>,
 }
 
-impl Figures {
-    /// Returns true if all lists are empty.
-    pub fn is_empty(&self) -> bool {
-        let Self { machines, flows, levels, timers, .. } = self;
-        machines.is_empty() && flows.is_empty() && levels.is_empty() && timers.is_empty()
-    }
-}
-
 impl<M: MachineMoments> Sink for Machines<M> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         // The loop borrows both the table and `self`, so move the table out of `self` during the

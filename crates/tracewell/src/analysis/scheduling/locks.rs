@@ -582,9 +582,10 @@ mod tests {
         assert_eq!((waited.len(), more), (2, 1));
         assert_eq!(resources[0].figures.wait.count, 3);
     }
-    /// In each of two waits, the middle task runs for 11 ticks, and then the owner for 7.
-    #[test]
-    fn the_inversion_of_a_wait_does_not_depend_on_earlier_waits() {
+
+    /// Returns the requests of a task after two waits. In each wait, the middle task runs for 11
+    /// ticks, and then the owner for 7.
+    fn after_two_waits() -> Requests {
         let [task, middle, owner] = [0, 1, 2].map(ContextId);
         let running = |task: ContextId| {
             let mut running = Running::default();
@@ -612,10 +613,23 @@ mod tests {
             let unlock = Step { object: Some(7), ..Step::about(Meaning::Unlock, task) };
             requests.take(&unlock, &running(task), &accounts, &mut ());
         }
-        let (_, waited, _) = requests.finish(1);
-        let found: Vec<_> = waited.iter().map(|wait| wait.inverted_by_priority).collect();
-        assert_eq!(found, [Some(11), Some(11)]);
+        requests
     }
+
+    /// The inversion of a wait does not depend on earlier waits. It is known only on one core.
+    #[test]
+    fn each_wait_has_its_own_inversion() {
+        for (cores, inverted) in [(1, Some(11)), (2, None)] {
+            let mut requests = after_two_waits();
+            let longest = requests.longest(cores);
+            let (_, waited, _) = requests.finish(cores);
+            for waits in [longest, waited] {
+                let found: Vec<_> = waits.iter().map(|wait| wait.inverted_by_priority).collect();
+                assert_eq!(found, [inverted; 2], "{cores} cores");
+            }
+        }
+    }
+
     #[test]
     fn nothing_is_requested_or_held_after_a_gap() {
         let [task, other] = [0, 1].map(ContextId);

@@ -323,17 +323,17 @@ mod tests {
     fn sums_with_impossible_parts_are_not_sound() {
         let from = |ticks| Position { ticks, seq: ticks };
         let share = |state| Share { state, ticks: 5 };
-        let (from, ends) = (vec![from(10), from(20)], vec![1, 3]);
-        let level = Level { from, ends, shares: vec![share(0), share(1), share(0)] };
+        let shares = vec![share(0), share(1), share(0)];
+        let level = Level { from: vec![from(10), from(20)], ends: vec![1, 3], shares };
         assert!(level.is_sound(2, 2));
         assert!(!level.is_sound(1, 2) && !level.is_sound(3, 2), "there are two parts");
         assert!(!level.is_sound(2, 1), "there is no state 1");
-        for ends in
-            [vec![0, 3], vec![1, 1], vec![3, 3], vec![3, 1], vec![1, 2], vec![1], vec![1, 4]]
-        {
-            let wrong = Level { ends, ..level.clone() };
-            assert!(!wrong.is_sound(2, 2), "{:?}", wrong.ends);
+        for ends in [&[0, 3][..], &[1, 1], &[3, 3], &[3, 1], &[1, 2], &[1], &[3], &[1, 4]] {
+            let wrong = Level { ends: ends.to_vec(), ..level.clone() };
+            assert!(!wrong.is_sound(2, 2), "{ends:?}");
         }
+        let wrong = Level { from: vec![from(10)], ..level };
+        assert!(!wrong.is_sound(2, 2), "there is one first change");
     }
 
     #[test]
