@@ -5,6 +5,7 @@
 //! | `row` | consecutive states, and the interval of each state |
 //! | `state` | the states of contexts and cores |
 //! | `builder` | turns moments of [`super::scheduling`] into tracks |
+//! | `effects` | the effect of each event id on tracks |
 //! | `contexts` | the state of each context |
 //! | `locks` | holders of mutexes, and waits |
 //! | `jobs` | jobs from release to completion |
@@ -41,6 +42,7 @@
 
 mod builder;
 mod contexts;
+mod effects;
 mod findings;
 mod jobs;
 mod locks;
