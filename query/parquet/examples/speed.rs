@@ -1,12 +1,12 @@
 //! Measures the processor time of each step from a trace to a Parquet file of its events, on one
 //! thread, with this crate and with the library `parquet` alone. Needs Linux.
 //!
-//!     cargo run --release --example speed -- TRACE OUT.parquet [ROUNDS]
+//!     cargo run --release -p tracewell-parquet --example speed -- TRACE OUT.parquet [ROUNDS]
 //!
-//! The steps are those of `tracewell ingest --tables events`: open the trace, which decodes it once;
-//! hash it; decode it again and make its rows; write the file. The rounds of both writers alternate,
-//! and the program prints the median of each step in nanoseconds per event. OUT.parquet is the file
-//! of the last round.
+//! The steps are those of `tracewell ingest --tables events`: open the trace, which decodes it
+//! once; hash it; decode it again and make its rows; write the file. The rounds of both writers
+//! alternate, and the program prints the median of each step in nanoseconds per event. OUT.parquet
+//! is the file of the last round.
 
 use std::error::Error;
 use std::fs::{self, File};

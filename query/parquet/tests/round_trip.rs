@@ -28,8 +28,8 @@ fn random() -> impl Iterator<Item = u64> {
     })
 }
 
-/// Returns fewer than `most` rows. Nulls are everywhere, common, rare or absent, and the numbers are
-/// arbitrary, few, or all equal.
+/// Returns fewer than `most` rows. Nulls are everywhere, common, rare or absent, and the numbers
+/// are arbitrary, few, or all equal.
 fn rows(random: &mut impl Iterator<Item = u64>, most: u64) -> Vec<Option<u64>> {
     let mut below = |limit: u64| random.next().map_or(0, |number| (number >> 11) % limit);
     let (count, per_mille) = (below(most), [0, 20, 500, 990, 1000][below(5) as usize]);

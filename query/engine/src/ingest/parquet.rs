@@ -133,8 +133,8 @@ fn without_text(schema: &Schema) -> SchemaRef {
 }
 
 /// Returns the types of the rows. Labels, and other columns that the table of a single trace lacks,
-/// have the same value in all rows of a trace. So they are dictionaries, which cost less than texts.
-/// The file contains texts.
+/// have the same value in all rows of a trace. So they are dictionaries, which cost less than
+/// texts. The file contains texts.
 fn with_words(table: Table, traces: &[Arc<TraceFile>], schema: &Schema) -> SchemaRef {
     let labels = traces.iter().flat_map(|trace| &trace.labels).map(|(label, _)| label.as_str());
     let names: HashSet<&str> = labels.chain([TRACE, PATH]).collect();
