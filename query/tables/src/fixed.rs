@@ -1,8 +1,8 @@
 //! Values of a fixed size, with a bit for each row that has a value.
 //!
-//! The builders of Arrow append one value at a time. A table of events has dozens of columns, most
-//! of which have a value in a few rows. So these columns grow by many nulls at once, and then get
-//! single values; and columns without nulls grow by whole slices.
+//! The builders of Arrow append one value at a time. But a table of events has dozens of columns,
+//! and most of them have values in only a few rows. So these columns grow by many nulls at once, and
+//! then get single values. Columns without nulls grow by many values at once.
 
 use arrow_array::{ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::{ArrowNativeType, BooleanBufferBuilder, NullBuffer, ScalarBuffer};
@@ -108,7 +108,7 @@ impl<T: ArrowNativeType> Fixed<T> {
         PrimitiveArray::new(values, valid)
     }
 
-    /// Returns the bits, of which the first `rows` already exist.
+    /// Returns the bits. Creates them if all rows have had values so far; there are `rows` of them.
     fn valid_of(&mut self, rows: usize) -> &mut BooleanBufferBuilder {
         self.valid.get_or_insert_with(|| {
             let mut valid = BooleanBufferBuilder::new(rows);

@@ -86,8 +86,8 @@ impl Values {
         self.put(Place::End, cell);
     }
 
-    /// Begins `count` rows, of which [`Values::set`] sets those that have values, in increasing
-    /// order. [`Values::end_rows`] completes them.
+    /// Begins `count` rows. Then [`Values::set`] sets the rows that have values, in increasing
+    /// order, and [`Values::end_rows`] completes the others.
     pub(crate) fn begin_rows(&mut self, count: usize) {
         if !matches!(self, Self::Text(_) | Self::Bytes(_)) {
             self.push_nulls(count);
