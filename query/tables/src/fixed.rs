@@ -1,8 +1,8 @@
 //! Values of a fixed size, with a bit for each row that has a value.
 //!
 //! The builders of Arrow append one value at a time. But a table of events has dozens of columns,
-//! and most of them have values in only a few rows. So these columns grow by many nulls at once, and
-//! then get single values. Columns without nulls grow by many values at once.
+//! and most of them have values in only a few rows. So these columns grow by many nulls at once,
+//! and then get single values. Columns without nulls grow by many values at once.
 
 use arrow_array::{ArrowPrimitiveType, PrimitiveArray};
 use arrow_buffer::{ArrowNativeType, BooleanBufferBuilder, NullBuffer, ScalarBuffer};
