@@ -380,8 +380,8 @@ mod tests {
             builder.parts.pool.push(vec![0; records]);
             crate::open(&path).unwrap().read(&mut builder).map(|trace| trace.events)
         };
-        assert!(read(20 << 20).is_ok(), "there is room in memory");
-        let message = read(48 << 20).unwrap_err().to_string();
+        assert!(read(2 << 20).is_ok(), "there is room in memory");
+        let message = read(3 << 20).unwrap_err().to_string();
         assert!(message.contains("needs a file") && message.ends_with("no place"), "{message}");
     }
 

@@ -15,12 +15,13 @@ use flate2::Crc;
 
 use crate::analysis::stored::stored_structs;
 
-/// When the records in memory have this many bytes, they are moved to the file.
-const MAX_IN_MEMORY: usize = 16 << 20;
+/// When the records in memory have this many bytes, they are moved to the file. Tests need fewer
+/// bytes, because they run without optimisation, where checksums are slow.
+const MAX_IN_MEMORY: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
 
 /// If the file cannot be written, the summary fails when the records in memory have this many
 /// bytes.
-const MAX_WITHOUT_FILE: usize = if cfg!(test) { 48 << 20 } else { 256 << 20 };
+const MAX_WITHOUT_FILE: usize = if cfg!(test) { 3 << 20 } else { 256 << 20 };
 
 /// The place of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -220,10 +221,10 @@ mod tests {
     use super::*;
 
     fn bytes(number: u32) -> Vec<u8> {
-        vec![number as u8; 1 << 20]
+        vec![number as u8; 1 << 16]
     }
 
-    /// Returns a pool with 40 MiB of records.
+    /// Returns a pool with 40 records, which have 2.5 MiB.
     fn filled(mut pool: Pool) -> (Pool, Vec<Record>) {
         let records = (0..40).map(|number| pool.push(bytes(number))).collect();
         (pool, records)
@@ -234,7 +235,7 @@ mod tests {
         let mut pool = Pool::default();
         pool.spill_to(Box::new(tempfile::tempfile));
         let (pool, records) = filled(pool);
-        assert!(pool.in_memory < MAX_IN_MEMORY && pool.in_file >= 32 << 20);
+        assert!(pool.in_memory < MAX_IN_MEMORY && pool.in_file >= 2 << 20);
         for (number, record) in (0..).zip(&records) {
             assert_eq!(*pool.read(record).unwrap(), bytes(number));
             assert_eq!(*pool.clone().read(record).unwrap(), bytes(number));
@@ -244,7 +245,7 @@ mod tests {
         assert!(pool.read(&records[4]).is_ok());
     }
 
-    /// Adds records to a pool that has 40 MiB of them, until there are too many. Returns the error.
+    /// Adds records to a pool that has 40 of them, until there are too many. Returns the error.
     fn overfilled(pool: &mut Pool) -> String {
         assert!(pool.check().is_ok());
         (40..48).for_each(|number| {
@@ -259,12 +260,12 @@ mod tests {
         let mut pool = Pool::default();
         pool.spill_to(Box::new(|| Err(io::Error::other("no file"))));
         let (mut pool, records) = filled(pool);
-        assert_eq!((pool.in_memory, pool.in_file), (40 << 20, 0));
+        assert_eq!((pool.in_memory, pool.in_file), (40 << 16, 0));
         assert_eq!(*pool.read(&records[39]).unwrap(), bytes(39));
-        let outside = Record { at: 40 << 20, ..records[0] };
+        let outside = Record { at: 40 << 16, ..records[0] };
         assert!(pool.has(&records[39]) && !pool.has(&outside) && pool.read(&outside).is_err());
         let message = overfilled(&mut pool);
-        assert!(message.contains("expected fewer than 48 MiB, found 48 MiB"), "{message}");
+        assert!(message.contains("expected fewer than 3 MiB, found 3 MiB"), "{message}");
         assert!(message.ends_with("cannot be written: no file"), "{message}");
         let (mut without_file, _) = filled(Pool::default());
         (0..20).for_each(|number| {
@@ -280,7 +281,7 @@ mod tests {
         let full = || File::options().read(true).write(true).open("/dev/full");
         pool.spill_to(Box::new(full));
         let (mut pool, records) = filled(pool);
-        assert_eq!((pool.in_memory, pool.in_file), (40 << 20, 0));
+        assert_eq!((pool.in_memory, pool.in_file), (40 << 16, 0));
         assert_eq!(*pool.read(&records[0]).unwrap(), bytes(0));
         assert!(overfilled(&mut pool).contains("No space left on device"));
     }
