@@ -159,9 +159,10 @@ fn arriving(
         let window = Input { offset: start as u64, bytes: &bytes[start..end], last };
         match decoder.decode(window, &mut trace, sink)? {
             Progress::Done => return Ok(trace),
-            Progress::More { consumed, .. } => {
+            Progress::More { consumed, wanted } => {
                 assert!(!last, "a decoder must end with its input");
                 start += consumed;
+                assert!(wanted > end - start, "the decoder must request more bytes than it has");
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Compares what the decoders answer to damaged inputs with stored answers.
+//! Compares what the decoders answer to damaged inputs, and the figures of random traces, with
+//! stored answers.
 //!
 //! Each dialect has some small samples. The test damages them in many ways, the same in each run,
 //! decodes them, and compares the results with the table of the dialect. The tables are in
@@ -17,6 +18,7 @@
 //! | `cases` | the list of cases: which edits are applied to which sample |
 //! | `answer` | decodes a case and writes the answer as text |
 //! | `table` | compares the rows of the cases with the stored rows |
+//! | `figures`, `random_traces` | the same for the figures of random traces |
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -27,10 +29,14 @@ mod dump;
 mod native;
 #[path = "../support/posix.rs"]
 mod posix;
+#[path = "../support/rkh.rs"]
+mod rkh;
 
 mod answer;
 mod cases;
 mod edits;
+mod figures;
+mod random_traces;
 mod samples;
 mod table;
 
@@ -39,7 +45,7 @@ macro_rules! dialects {
         $(
             #[test]
             fn $dialect() {
-                table::compare(stringify!($dialect), samples::$dialect());
+                table::compare(stringify!($dialect), &samples::$dialect());
             }
         )*
 

@@ -6,12 +6,11 @@ use std::path::Path;
 use tracewell_record::stream::{Identity, Log, Take};
 use tracewell_wire::native::block;
 use tracewell_wire::posix::log::MAGIC as POSIX_LOG;
-use tracewell_wire::rkh;
 use tracewell_wire::shark::{self, Record};
 use tracewell_wire::target::packet::CHECKED;
 use tracewell_wire::target::{DefinitionKind, Described, Header, crc16, ids};
 use tracewell_wire::threadx::{Layout, Width};
-use tracewell_wire::{ByteOrder, arrivals as wire_arrivals, frame};
+use tracewell_wire::{ByteOrder, arrivals as wire_arrivals, frame, rkh as wire_rkh};
 
 use crate::dump::{self, Dump, USUAL, event};
 use crate::edits::Random;
@@ -278,10 +277,10 @@ fn seal_rkh(_: &[u8], bytes: Vec<u8>) -> Vec<u8> {
     let mut sealed = Vec::new();
     for (index, stuffed) in frames.into_iter().enumerate() {
         let mut frame = stuffed.to_vec();
-        match rkh::unstuff_in_place(&mut frame) {
-            rkh::Unstuffed::Frame(length) if index > 0 && length > 1 => {
+        match wire_rkh::unstuff_in_place(&mut frame) {
+            wire_rkh::Unstuffed::Frame(length) if index > 0 && length > 1 => {
                 let mut room = vec![0; 2 * length + 4];
-                let written = rkh::encode(&frame[..length - 1], true, &mut room);
+                let written = wire_rkh::encode(&frame[..length - 1], true, &mut room);
                 sealed.extend(&room[..written.expect("there is room") - 1]);
             }
             _ => sealed.extend(stuffed),

@@ -9,24 +9,33 @@ use crate::cases::{self, Case};
 use crate::samples::Sample;
 use crate::support::fixture;
 
-const HEAD: &str = "case\tevents\tgaps\tlost\tdamage\twarnings\trefused\tdigest\tin parts\n";
+const HEAD: &str = "case\tevents\tgaps\tlost\tdamage\twarnings\trefused\tdigest\tin parts";
 
 /// The largest number of changed rows that a failure lists.
 const SHOWN: usize = 20;
 
-/// Compares the rows of a dialect with its table, or writes the table if `BLESS=1` is set.
-pub(crate) fn compare(dialect: &str, samples: Vec<Sample>) {
-    let path = fixture(&format!("answers/{dialect}.tsv"));
+/// Compares the rows of a dialect with its table.
+pub(crate) fn compare(dialect: &str, samples: &[Sample]) {
     let shown = std::env::var("SHOW").ok();
-    let mut table = HEAD.to_owned();
-    for case in samples.iter().flat_map(cases::of) {
-        table.push_str(&row(&case));
+    let cases = samples.iter().flat_map(cases::of).map(|case| {
         if shown.as_deref() == Some(&case.name) {
             show(&case);
         }
+        let row = row(&case);
+        (case.name, row)
+    });
+    check(dialect, HEAD, cases.collect());
+}
+
+/// Compares rows with the table of this name, or writes the table if `BLESS=1` is set. A row is its
+/// name and its other columns.
+pub(crate) fn check(name: &str, head: &str, rows: Vec<(String, String)>) {
+    let path = fixture(&format!("answers/{name}.tsv"));
+    let mut table = format!("{head}\n");
+    for (case, row) in rows {
+        let _ = writeln!(table, "{case}\t{row}");
     }
     if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, &table).unwrap();
     }
     let stored = std::fs::read_to_string(&path).unwrap_or_default().replace('\r', "");
@@ -61,8 +70,8 @@ fn changes(stored: &str, found: &str) -> Vec<String> {
     changes
 }
 
-/// Returns the row of a case. If it has several inputs, the row contains sums of their counts, and
-/// a digest of their digests.
+/// Returns the row of a case, without its name. If it has several inputs, the row contains sums of
+/// their counts, and a digest of their digests.
 fn row(case: &Case<'_>) -> String {
     let mut counts = Counts::default();
     let (mut whole, mut parts) = (String::new(), String::new());
@@ -87,9 +96,7 @@ fn row(case: &Case<'_>) -> String {
     let all_same = parts.as_bytes().chunks(4).all(|part| part == b"same");
     let parts = if all_same { "same".to_owned() } else { short(&parts) };
     let numbers = format!("{events}\t{gaps}\t{lost}\t{damage}\t{warnings}\t{refused}");
-    let mut row = String::new();
-    let _ = writeln!(row, "{}\t{numbers}\t{}\t{parts}", case.name, short(&whole));
-    row
+    format!("{numbers}\t{}\t{parts}", short(&whole))
 }
 
 /// Prints the whole answers of a case.
@@ -105,6 +112,10 @@ fn show(case: &Case<'_>) {
             let _ = writeln!(text, "== {} [{edits_text}], in parts\n{parts}", case.name);
         }
     }
-    // Bypass the test runner's capture, which hides the output of passing tests.
+    print(&text);
+}
+
+/// Prints a text, past the test runner's capture, which hides the output of passing tests.
+pub(crate) fn print(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
