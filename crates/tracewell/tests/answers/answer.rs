@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tracewell::export::events::{EventFormat, EventWriter};
+use tracewell::format::ctf::metadata;
 use tracewell::format::{self, Input, Progress, ReadError, Settings, TraceFile};
 use tracewell::model::{Batch, ContextDetail, EventRef, Flow, Loss, Severity, Sink, Trace};
 use tracewell::report::info::Census;
@@ -12,6 +13,7 @@ use tracewell::select::Selection;
 use tracewell_wire::native::crc32c;
 
 use crate::samples::Sample;
+use crate::support::ctf::Types;
 use crate::support::settings;
 
 /// The columns of events. The names of contexts are in the facts, because a decoder can get to know
@@ -130,10 +132,22 @@ pub(crate) fn answer(
         true => arriving(sample.format, &settings, bytes, arrival, &mut consumers),
         false => growing(sample, settings, bytes, arrival, &mut consumers),
     };
+    let format = format::by_name(sample.format).unwrap();
+    let recognised = (format.recognise)(bytes);
+    let types = match metadata::read(bytes) {
+        Ok(parsed) if sample.edited == 0 && !sample.files.is_empty() => {
+            Types::of(&parsed.metadata, true)
+        }
+        _ => String::new(),
+    };
     match decoded {
-        Ok(trace) => described(&trace, consumers),
+        Ok(trace) => {
+            let mut answer = described(&trace, consumers);
+            let _ = writeln!(answer.text, "recognised {recognised:?}\n{types}");
+            answer
+        }
         Err(error) => Answer {
-            text: format!("refused {error}\n"),
+            text: format!("refused {error}\nrecognised {recognised:?}\n"),
             counts: Counts { refused: 1, ..Counts::default() },
         },
     }

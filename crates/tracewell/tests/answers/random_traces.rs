@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tracewell::model::schema::Schema;
 use tracewell_record::stream::{Identity, Log, Take};
-use tracewell_wire::rkh::{Field, Settings};
+use tracewell_wire::rkh::{Field, Settings, ids as rkh_ids};
 use tracewell_wire::shark::{self, Record};
 use tracewell_wire::target::{Header, crc16, packet::CHECKED};
 
@@ -133,11 +133,16 @@ pub(crate) fn target(random: &mut Random) -> Vec<u8> {
 
 /// A stream of active objects, which exchange events.
 pub(crate) fn rkh(random: &mut Random) -> Vec<u8> {
+    rkh_stream(random, Settings::default(), EVENTS)
+}
+
+/// A stream with these settings and this number of events. It does not contain the settings.
+pub(crate) fn rkh_stream(random: &mut Random, settings: Settings, events: usize) -> Vec<u8> {
     let schema = schema("rkh");
     let ids = ids(&schema, 256);
-    let mut stream = Stream::new(Settings::default());
+    let mut stream = Stream::new(settings);
     let mut stamp = 0;
-    for _ in 0..EVENTS {
+    for _ in 0..events {
         stamp += random.below(9) as u32;
         let id = random.one_of(&ids);
         let mut arguments = Vec::new();
@@ -159,6 +164,7 @@ pub(crate) fn rkh(random: &mut Random) -> Vec<u8> {
                 None => arguments.extend([b'a' + random.below(3) as u8, 0]),
             }
         }
+        let id = rkh_ids::id(id as u8, settings.id, true);
         stream.record(id, stamp, &arguments);
     }
     stream.bytes

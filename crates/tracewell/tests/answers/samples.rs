@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use tracewell_record::stream::{Identity, Log, Take};
-use tracewell_wire::native::block;
+use tracewell_wire::native::{WORD, block};
 use tracewell_wire::posix::log::MAGIC as POSIX_LOG;
-use tracewell_wire::shark::{self, Record};
+use tracewell_wire::posix::object::at;
+use tracewell_wire::shark::{self, DatagramHeader, Frame, Record};
 use tracewell_wire::target::packet::CHECKED;
 use tracewell_wire::target::{DefinitionKind, Described, Header, crc16, ids};
 use tracewell_wire::threadx::{Layout, Width};
@@ -16,6 +17,7 @@ use crate::dump::{self, Dump, USUAL, event};
 use crate::edits::Random;
 use crate::native::{self, STEP, definition_type, event_type, image, memory, writer};
 use crate::posix::{self, Event};
+use crate::random_traces;
 
 /// Returns a damaged input with corrected checksums. The first argument is the undamaged input.
 pub(crate) type Seal = fn(&[u8], Vec<u8>) -> Vec<u8>;
@@ -223,10 +225,12 @@ pub(crate) fn posix() -> Vec<Sample> {
     let sample = |name, bytes| Sample::new("posix", name, bytes, PLAIN);
     let event = |stamp: u64| Event::user(65 + stamp as u32 % 2, stamp, &[stamp as u8; 5]);
     let packets = [vec![event(1), event(6), event(7)], vec![event(2), event(9)], vec![event(8)]];
+    let mut memory = posix::memory_of(64, &packets);
+    memory[at::NAME * WORD..][..5].copy_from_slice(b"motor");
     vec![
         sample("log", corpus("posix_reader/log")).sealed(seal_posix),
         sample("ring", posix::ring(4, 6)).sealed(seal_posix),
-        sample("memory", posix::memory_of(64, &packets)),
+        sample("memory", memory),
     ]
 }
 
@@ -249,6 +253,11 @@ pub(crate) fn rkh() -> Vec<Sample> {
     const OLD: &[&[&str]] = &[&["dialect=2.0-pre"], &["dialect=2.0", "seq=off"], &[]];
     const TWO: &[&[&str]] = &[&["dialect=3.4", "id=2"], &["id=2", "sig=2", "ptr=2"]];
     const NONE: &[&[&str]] = &[&["dialect=3.4", "checksum=off", "id=1"], &[]];
+    const GUESSED: &[&[&str]] = &[&[], &["rate=1kHz"], &["dialect=3.4"]];
+    let usual = wire_rkh::Settings::default();
+    let wide = wire_rkh::Settings { id: 2, signal: 2, ..usual };
+    let short = wire_rkh::Settings { stamp: 2, checksum: false, queue_count: 2, ..usual };
+    let plain = wire_rkh::Settings { sequence: false, pointer: 2, sender: true, ..usual };
     let sample = |name, bytes, options| {
         let sample = Sample::new("rkh", name, bytes, options).sealed(seal_rkh);
         Sample { seals_anything: true, ..sample }
@@ -257,15 +266,26 @@ pub(crate) fn rkh() -> Vec<Sample> {
     let corpus = |name: &str| corpus(&format!("rkh/{name}"))[1..].to_vec();
     vec![
         sample("ahsm-a.bin", head(fixture("rkh/ahsm-a.bin"), 900), OPTIONS),
-        sample("ahsm-a-garbage.bin", head(fixture("rkh/ahsm-a-garbage.bin"), 700), OPTIONS),
+        sample("ahsm-a-garbage.bin", head(fixture("rkh/ahsm-a-garbage.bin"), 700), OPTIONS)
+            .without_sweeps(),
         sample("shared-c.bin", head(fixture("rkh/shared-c.bin"), 900), OPTIONS),
         sample("restart", corpus("restart"), OPTIONS),
         sample("user_events", corpus("user_events"), OPTIONS).without_sweeps(),
         sample("flat_ids", corpus("flat_ids"), OLD),
         sample("two_byte_ids", head(corpus("two_byte_ids"), 600), TWO),
-        sample("late_without_record", corpus("late_without_record"), NONE),
+        sample("late_without_record", corpus("late_without_record"), NONE).without_sweeps(),
         sample("dialect_changes", corpus("dialect_changes"), OPTIONS),
+        sample("settings_not_told", head(corpus("settings_not_told"), 700), GUESSED)
+            .without_sweeps(),
+        sample("wide ids", without_settings(wide), GUESSED).without_sweeps(),
+        sample("short stamps", without_settings(short), GUESSED).without_sweeps(),
+        sample("no numbers", without_settings(plain), GUESSED).without_sweeps(),
     ]
+}
+
+/// Returns a stream from which the decoder must infer the settings.
+fn without_settings(settings: wire_rkh::Settings) -> Vec<u8> {
+    random_traces::rkh_stream(&mut Random::of("settings"), settings, 70)
 }
 
 /// Corrects the checksum of each frame, after removing the escapes.
@@ -314,7 +334,31 @@ pub(crate) fn shark() -> Vec<Sample> {
         sample("compressed_blocks", corpus("compressed_blocks"), CHUNKS),
         sample("compressed_chunk", corpus("compressed_chunk"), CHUNKS),
         sample("capture", corpus("capture"), CAPTURE),
+        sample("datagrams", datagrams(), CAPTURE),
     ]
+}
+
+/// Returns a capture with an empty datagram, a missing packet, a repeated packet and a restart.
+fn datagrams() -> Vec<u8> {
+    let mut capture = Vec::new();
+    for (number, count) in [(0, 0), (1, 60), (2, 60), (2, 60), (4, 60), (5, 3), (1, 60), (2, 2)] {
+        let mut datagram = Vec::new();
+        if count > 0 {
+            datagram.resize(DatagramHeader::SIZE, 0);
+            DatagramHeader::new(number, count).write(&mut datagram).unwrap();
+            for record in 0..count {
+                let tsc = u64::from(1000 * number + record);
+                let code_word = shark::ids::IPOINT.into();
+                let mut bytes = [0; Record::SIZE];
+                let record = Record { code_word, par1: record as u16, tsc, par2: 0 };
+                record.write(&mut bytes).unwrap();
+                datagram.extend(bytes);
+            }
+        }
+        capture.extend(Frame::prefix(datagram.len() as u32));
+        capture.extend(datagram);
+    }
+    capture
 }
 
 /// Returns random records of a kernel. The first one starts the trace.
@@ -451,6 +495,8 @@ pub(crate) fn ctf() -> Vec<Sample> {
     let fixture = |trace: &str, stream| {
         ["metadata", stream].map(|name| (name, fixture(&format!("ctf/{trace}/{name}")))).to_vec()
     };
+    // Traces without streams.
+    let metadata = |name, bytes| folder(name, vec![("metadata", bytes)], 0);
     let lttng = ["metadata", "ch_0", "ch_1", "ch_2"];
     let lttng = lttng.map(|name| (name, file(&format!("examples/lttng/{name}")))).to_vec();
     vec![
@@ -459,6 +505,13 @@ pub(crate) fn ctf() -> Vec<Sample> {
         folder("odd", fixture("odd", "stream"), 1),
         folder("zephyr", fixture("zephyr", "channel0_0"), 1),
         folder("lttng", lttng, 2).without_sweeps(),
+        metadata("metadata, classes", corpus("ctf_metadata/classes")),
+        metadata("metadata, nested", corpus("ctf_metadata/nested")),
+        metadata("metadata, references", corpus("ctf_metadata/references")),
+        metadata("metadata, CTF 2", corpus("ctf_metadata/ctf2")),
+        metadata("metadata, odd", self::fixture("ctf/odd/metadata")).without_sweeps(),
+        metadata("metadata, packets", corpus("ctf_metadata/packet")).without_sweeps(),
+        metadata("metadata, LTTng 2", self::fixture("ctf/lttng-ctf2.metadata")).without_sweeps(),
     ]
 }
 
