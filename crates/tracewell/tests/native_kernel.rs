@@ -8,13 +8,12 @@ mod support;
 
 use std::sync::atomic::AtomicU64;
 
-use native::{STEP, memory, read};
+use native::{STEP, definition_type, event_type, memory, read};
 use support::{EventLog, in_pieces};
 use tracewell::format::Settings;
 use tracewell::model::{ContextKind, LossCause, Severity, Trace};
 use tracewell_record::stream::{Identity, Image, Log, Take, Writer};
-use tracewell_wire::native::kernel::{self, write_definition, write_event_type};
-use tracewell_wire::target::{Definition, DefinitionKind, Described, ids};
+use tracewell_wire::target::{DefinitionKind, ids};
 
 const LOW: u64 = 1;
 const HIGH: u64 = 2;
@@ -26,18 +25,6 @@ fn image(words: &[AtomicU64]) -> Image<'_> {
 
 fn writer(image: &Image<'_>, lane: u32) -> Writer {
     native::writer(image, lane, Identity { process: 1, thread: 15 + lane, name: [0; 16] })
-}
-
-fn event_type(image: &Image<'_>, id: u8) -> u16 {
-    let mut text = String::new();
-    write_event_type(Described::of(id).unwrap(), &mut text).unwrap();
-    image.define(kernel::family_of(id), text.as_bytes()).unwrap()
-}
-
-fn definition_type(image: &Image<'_>, kind: DefinitionKind, number: u64, name: &str) -> u16 {
-    let mut text = String::new();
-    write_definition(&Definition::new(kind, number as u32, b""), name, &mut text).unwrap();
-    image.define(kernel::family_of(ids::START), text.as_bytes()).unwrap()
 }
 
 /// The second task waits for the mutex of the first task. The number 40 stands for a thread, not

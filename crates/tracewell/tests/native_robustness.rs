@@ -71,6 +71,21 @@ fn pieces_of_any_size_make_the_same_trace() {
 }
 
 #[test]
+fn damaged_words_between_blocks_are_skipped_as_they_arrive() {
+    let (log, events) = small_log();
+    let block::Lookup::Block(start) = block::find(&log) else { panic!() };
+    let (head, rest) = log.split_at(block::HEAD + start.body.len());
+    // Blocks begin at multiples of 8 bytes.
+    for length in (8..3 * block::HEAD).step_by(8) {
+        let damaged = [head, &vec![0xAA; length], rest].concat();
+        // `in_pieces` checks that the decoder requests more bytes than it has.
+        let (trace, kept) = in_pieces("native", &Settings::default(), &damaged, 1).unwrap();
+        assert_eq!(numbers(&trace, &kept), (0..events).collect::<Vec<_>>(), "{length}");
+        assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage), "{length}");
+    }
+}
+
+#[test]
 fn a_followed_stream_does_not_fill_the_window() {
     let words = memory();
     let image = image(&words);

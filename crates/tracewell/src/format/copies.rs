@@ -64,3 +64,33 @@ fn allocated(file: &Metadata) -> u64 {
 fn allocated(file: &Metadata) -> u64 {
     file.len()
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn metadata(file: &std::fs::File) -> Metadata {
+        file.sync_all().unwrap();
+        file.metadata().unwrap()
+    }
+
+    #[test]
+    fn blocks_have_512_bytes_and_holes_have_no_blocks() {
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, &[1; 4096]).unwrap();
+        let written = allocated(&metadata(&file));
+        assert!(written >= 4096 && written.is_multiple_of(512), "{written}");
+        file.set_len(1 << 30).unwrap();
+        assert!(allocated(&metadata(&file)) < 1 << 20);
+    }
+
+    #[test]
+    fn a_copy_ends_when_its_bytes_are_spent() {
+        let file = tempfile::tempfile().unwrap();
+        let mut room = Room::new(16, &metadata(&file)).unwrap();
+        assert_eq!((room.bytes.len(), room.left), (16, MAX_HOLES));
+        room.spend(MAX_HOLES as usize - 1).unwrap();
+        room.spend(1).unwrap();
+        assert_eq!(room.spend(1).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+}

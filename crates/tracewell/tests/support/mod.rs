@@ -154,9 +154,10 @@ pub fn in_pieces(
         let window = format::Input { offset: start as u64, bytes: &bytes[start..end], last };
         match decoder.decode(window, &mut trace, &mut kept)? {
             Progress::Done => return Ok((trace, kept)),
-            Progress::More { consumed, .. } => {
+            Progress::More { consumed, wanted } => {
                 assert!(!last, "a decoder must end with its input");
                 start += consumed;
+                assert!(wanted > end - start, "the decoder must request more bytes than it has");
             }
         }
     }

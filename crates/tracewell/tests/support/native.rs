@@ -8,7 +8,9 @@ use tracewell::input::Input;
 use tracewell::model::Trace;
 use tracewell_record::stream::{FullPolicy, Identity, Image, Log, Take, Writer};
 use tracewell_wire::native::image::{Geometry, ImageHeader};
+use tracewell_wire::native::kernel::{self, write_definition, write_event_type};
 use tracewell_wire::native::{ClockFacts, ClockKind};
+use tracewell_wire::target::{Definition, DefinitionKind, Described, ids};
 
 use super::support::{EventLog, settings};
 
@@ -116,4 +118,23 @@ pub(crate) fn log_of_spans() -> Vec<u8> {
     }
     let log = Log::new(Vec::new(), Take::Out);
     log.close_image(&image, 1 << 40).unwrap()
+}
+
+/// Defines the event type of a kernel's event, and returns its id.
+pub(crate) fn event_type(image: &Image<'_>, id: u8) -> u16 {
+    let mut text = String::new();
+    write_event_type(Described::of(id).unwrap(), &mut text).unwrap();
+    image.define(kernel::family_of(id), text.as_bytes()).unwrap()
+}
+
+/// Defines the event type that names a task or an object of a kernel, and returns its id.
+pub(crate) fn definition_type(
+    image: &Image<'_>,
+    kind: DefinitionKind,
+    number: u64,
+    name: &str,
+) -> u16 {
+    let mut text = String::new();
+    write_definition(&Definition::new(kind, number as u32, b""), name, &mut text).unwrap();
+    image.define(kernel::family_of(ids::START), text.as_bytes()).unwrap()
 }

@@ -1,0 +1,192 @@
+//! Compares the figures of random traces with stored figures. Each row has the name of a trace, the
+//! number of its events, and a digest for each kind of figures that the trace has.
+
+use std::fmt::{Debug, Write};
+
+use tracewell::analysis::critical_path::Question;
+use tracewell::analysis::scheduling::{Expected, Mark, Wanted};
+use tracewell::analysis::summary::SummaryBuilder;
+use tracewell::analysis::tracks::{TrackBuilder, Tracks};
+use tracewell::input::Input;
+use tracewell::model::{Sink, Trace};
+use tracewell::report::analyses::Analyses;
+use tracewell::report::document::DocumentWriter;
+use tracewell::select::{Bound, Ranged, Selection};
+
+use crate::answer::digest;
+use crate::edits::Random;
+use crate::random_traces;
+use crate::support::settings;
+use crate::table;
+
+/// A generator of traces of a dialect, and the options with which they are read.
+type Dialect = (&'static str, fn(&mut Random) -> Vec<u8>, &'static [&'static str]);
+
+const DIALECTS: [Dialect; 5] = [
+    ("threadx", random_traces::threadx, &["rate=1MHz"]),
+    ("shark", random_traces::shark, &["kind=records"]),
+    ("target", random_traces::target, &["rate=1MHz"]),
+    ("rkh", random_traces::rkh, &["dialect=3.4", "rate=1kHz"]),
+    ("native", random_traces::spans, &[]),
+];
+
+/// Number of traces of each dialect.
+const TRACES: usize = 10;
+
+#[test]
+fn figures() {
+    let mut rows = Vec::new();
+    for (format, generate, options) in DIALECTS {
+        for number in 0..TRACES {
+            let name = format!("{format} {number}");
+            let bytes = generate(&mut Random::of(&name));
+            // Some traces have a clock of unknown rate.
+            let options = if number % 4 == 3 && format != "rkh" { &[] } else { options };
+            let trace = RandomTrace { format, bytes, options, number };
+            let (row, texts) = trace.row();
+            if std::env::var("SHOW").is_ok_and(|shown| shown == name) {
+                table::print(&texts);
+            }
+            rows.push((name, row));
+        }
+    }
+    table::check("figures", "trace\tevents\tdigests", rows);
+}
+
+struct RandomTrace {
+    format: &'static str,
+    bytes: Vec<u8>,
+    options: &'static [&'static str],
+    number: usize,
+}
+
+impl RandomTrace {
+    fn read(&self, sink: &mut dyn Sink) -> Trace {
+        let mut settings = settings(self.options);
+        settings.format = Some(self.format.to_owned());
+        let mut input = Input::from_bytes("random", self.bytes.clone(), settings).unwrap();
+        input.read(sink).unwrap()
+    }
+
+    fn wanted(&self) -> Wanted {
+        let expected = Expected { period: Some(200_000), deadline: Some(150_000) };
+        let names = ["alpha", "beta", "0x0100", "task 1"];
+        Wanted {
+            jobs: true,
+            waits: true,
+            budgets: true,
+            distributions: true,
+            uses: self.number % 2 == 1,
+            holes: self.number % 3 == 1,
+            pairs: vec![(Mark::Number(1), Mark::Number(2)), (Mark::Number(2), Mark::Number(2))],
+            expected: names.map(|name| (name.to_owned(), expected)).into_iter().collect(),
+            ..Wanted::default()
+        }
+    }
+
+    /// Returns the row without its name, and the texts of the digests.
+    fn row(&self) -> (String, String) {
+        let mut digests = Digests::default();
+        let mut builder = TrackBuilder::with_figures(self.wanted());
+        let trace = self.read(&mut builder);
+        digests.tracks("tracks", &builder.finish(&trace));
+        let mut builder = SummaryBuilder::default();
+        let trace = self.read(&mut builder);
+        let summary = builder.finish(&trace);
+        let middle = trace.span / 3..trace.span / 3 * 2;
+        for (name, range, resolution) in
+            [("whole", 0..trace.span, trace.span / 20), ("middle", middle, trace.span / 300)]
+        {
+            let tracks = summary.tracks(range, resolution).unwrap();
+            digests.tracks(name, &tracks);
+        }
+        // The question about the longest response or wait of a task, for the first tasks.
+        let questions: Vec<_> =
+            trace.contexts.iter().take(4).map(|(_, context)| &context.name).collect();
+        for name in questions {
+            let analyses = Analyses::new(self.wanted()).with_histograms();
+            let analyses = analyses.with_explanation(Question::Worst(name.clone()));
+            self.figures(&format!("{name}."), analyses, None, &mut digests);
+        }
+        let selection = Selection {
+            from: Some(Bound::Ticks(trace.span / 4)),
+            to: Some(Bound::Ticks(trace.span / 4 * 3)),
+            ..Selection::default()
+        };
+        let analyses = Analyses::new(self.wanted()).with_histograms();
+        self.figures("in a range: ", analyses, Some(selection), &mut digests);
+        (format!("{}\t{}", trace.events, digests.row.trim_end()), digests.texts)
+    }
+
+    /// Adds the figures of a trace, or of a part of it. Leaves out figures that the row contains
+    /// already.
+    fn figures(
+        &self,
+        prefix: &str,
+        analyses: Analyses,
+        selection: Option<Selection>,
+        digests: &mut Digests,
+    ) {
+        let (analyses, trace) = match selection {
+            Some(selection) => {
+                let mut ranged = Ranged::new(analyses, selection);
+                let trace = self.read(&mut ranged);
+                (ranged.into_inner(), trace)
+            }
+            None => {
+                let mut analyses = analyses;
+                let trace = self.read(&mut analyses);
+                (analyses, trace)
+            }
+        };
+        let mut document = DocumentWriter::new(Vec::new(), 1);
+        analyses.write_json(&trace, "random", None, &mut document).unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&document.end().unwrap()).unwrap();
+        for (key, value) in json["traces"][0].as_object().unwrap() {
+            let text = value.to_string();
+            if !["null", "[]", "{}", "0"].contains(&&*text) && !digests.seen.contains(&text) {
+                digests.add(&format!("{prefix}{key}"), &text);
+                digests.seen.push(text);
+            }
+        }
+    }
+}
+
+/// The digests of a row.
+#[derive(Default)]
+struct Digests {
+    row: String,
+    /// Each text after its key.
+    texts: String,
+    seen: Vec<String>,
+}
+
+impl Digests {
+    fn add(&mut self, key: &str, text: &str) {
+        let key = key.replace(' ', "_");
+        let _ = write!(self.row, "{key}={} ", &digest(text)[..4]);
+        let _ = writeln!(self.texts, "{key} {text}");
+    }
+
+    fn of_list<T: Debug>(&mut self, key: &str, list: &[T]) {
+        if !list.is_empty() {
+            self.add(key, &format!("{list:?}"));
+        }
+    }
+
+    fn tracks(&mut self, name: &str, tracks: &Tracks) {
+        let Tracks { cores, jobs, locks, marks, arrows, levels, machines, spans, .. } = tracks;
+        let contexts: Vec<_> = tracks.contexts().collect();
+        self.of_list(&format!("{name}.contexts"), &contexts);
+        self.of_list(&format!("{name}.cores"), cores);
+        self.of_list(&format!("{name}.jobs"), jobs);
+        self.of_list(&format!("{name}.locks"), locks);
+        self.of_list(&format!("{name}.marks"), marks);
+        self.of_list(&format!("{name}.arrows"), arrows);
+        self.of_list(&format!("{name}.levels"), levels);
+        self.of_list(&format!("{name}.machines"), machines);
+        self.of_list(&format!("{name}.spans"), spans);
+        self.of_list(&format!("{name}.findings"), &tracks.findings);
+        self.of_list(&format!("{name}.reasons"), &tracks.reasons);
+    }
+}

@@ -1,0 +1,523 @@
+//! The undamaged inputs of each dialect, and the options with which they are read. Samples are
+//! short, because each is decoded some hundred times.
+
+use std::path::Path;
+
+use tracewell_record::stream::{Identity, Log, Take};
+use tracewell_wire::native::{WORD, block};
+use tracewell_wire::posix::log::MAGIC as POSIX_LOG;
+use tracewell_wire::posix::object::at;
+use tracewell_wire::shark::{self, DatagramHeader, Frame, Record};
+use tracewell_wire::target::packet::CHECKED;
+use tracewell_wire::target::{DefinitionKind, Described, Header, crc16, ids};
+use tracewell_wire::threadx::{Layout, Width};
+use tracewell_wire::{ByteOrder, arrivals as wire_arrivals, frame, rkh as wire_rkh};
+
+use crate::dump::{self, Dump, USUAL, event};
+use crate::edits::Random;
+use crate::native::{self, STEP, definition_type, event_type, image, memory, writer};
+use crate::posix::{self, Event};
+use crate::random_traces;
+
+/// Returns a damaged input with corrected checksums. The first argument is the undamaged input.
+pub(crate) type Seal = fn(&[u8], Vec<u8>) -> Vec<u8>;
+
+/// An undamaged input.
+pub(crate) struct Sample {
+    pub(crate) format: &'static str,
+    pub(crate) name: &'static str,
+    /// The bytes that the edits change.
+    pub(crate) bytes: Vec<u8>,
+    /// Sets of options. The first set is also that of the sweeps.
+    pub(crate) options: &'static [&'static [&'static str]],
+    /// Corrects checksums, if the format has them.
+    pub(crate) seal: Option<Seal>,
+    /// True if `seal` finds the records of any input. Otherwise edits must not move records.
+    pub(crate) seals_anything: bool,
+    /// The files of a trace in a folder: names and contents. The first one is the metadata.
+    pub(crate) files: Vec<(&'static str, Vec<u8>)>,
+    /// The index of the file that the edits change.
+    pub(crate) edited: usize,
+    /// True if sweeps change the sample. Decoding some samples takes too long.
+    pub(crate) swept: bool,
+}
+
+impl Sample {
+    fn new(
+        format: &'static str,
+        name: &'static str,
+        bytes: Vec<u8>,
+        options: &'static [&'static [&'static str]],
+    ) -> Self {
+        let (seal, seals_anything, files, edited) = (None, false, Vec::new(), 0);
+        Self { format, name, bytes, options, seal, seals_anything, files, edited, swept: true }
+    }
+
+    fn sealed(self, seal: Seal) -> Self {
+        Self { seal: Some(seal), ..self }
+    }
+
+    fn without_sweeps(self) -> Self {
+        Self { swept: false, ..self }
+    }
+}
+
+/// Reads a file of the repository.
+fn file(path: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Reads a file of the test data.
+fn fixture(path: &str) -> Vec<u8> {
+    file(&format!("crates/tracewell/tests/fixtures/{path}"))
+}
+
+/// Reads an input of a fuzz target.
+fn corpus(path: &str) -> Vec<u8> {
+    file(&format!("fuzz/corpus/{path}"))
+}
+
+fn head(mut bytes: Vec<u8>, length: usize) -> Vec<u8> {
+    bytes.truncate(length);
+    bytes
+}
+
+/// No options.
+const PLAIN: &[&[&str]] = &[&[]];
+
+pub(crate) fn threadx() -> Vec<Sample> {
+    const OPTIONS: &[&[&str]] = &[
+        &[],
+        &["rate=1MHz"],
+        &["direction=down"],
+        &["modulus=150"],
+        &["oldest=3", "direction=up"],
+        &["offset=0"],
+        &["search=64"],
+    ];
+    const JOINED: &[&[&str]] = &[&["parts=400"], &["parts=400", "rate=32.768kHz"], &[]];
+    let wide = |order| Layout { order, width: Width::Bits64, name_size: 24 };
+    let sample = |name, bytes, options| Sample::new("threadx", name, bytes, options);
+    let small = Dump::small(USUAL).bytes();
+    let mut later = Dump::wrapped(USUAL);
+    later.events.iter_mut().for_each(|event| event.stamp += 2000);
+    let joined = [small.clone(), later.bytes()].concat();
+    assert_eq!(small.len(), 400, "the option `parts` names this place");
+    vec![
+        sample("small", small, OPTIONS),
+        sample("wrapped", Dump::wrapped(wide(ByteOrder::Big)).bytes(), OPTIONS),
+        sample("kernel", every_threadx_event().bytes(), OPTIONS),
+        sample("joined", joined, JOINED),
+        sample("wrapped-exactly.trx", fixture("threadx/wrapped-exactly.trx"), OPTIONS),
+        sample("embedded.bin", corpus("threadx/embedded.bin"), OPTIONS),
+        sample("wide stamps", corpus("threadx/wide_stamps_beyond_64_bits"), PLAIN),
+        sample("late width", corpus("threadx/width_shows_late"), PLAIN),
+    ]
+}
+
+/// Returns a dump of random events, most of them events of the kernel. It registers objects of
+/// several types.
+fn every_threadx_event() -> Dump {
+    let mut random = Random::of("ThreadX");
+    let mut objects = vec![dump::thread(0x2100_0000, "alpha"), dump::thread(0x2100_0100, "beta")];
+    objects.extend([(6, "mutex"), (5, "queue"), (4, "semaphore"), (1, "late")].map(
+        |(object_type, name)| {
+            let mut slot = dump::thread(0x2100_1000 + 0x100 * u64::from(object_type), name);
+            slot.object_type = object_type;
+            slot
+        },
+    ));
+    let keys: Vec<u64> = objects.iter().map(|object| object.pointer).collect();
+    let mut stamp = 1000;
+    let events = (0..60).map(|_| {
+        stamp += random.below(40) as u64;
+        let id = random.one_of(&[1, 2, 3, 4, 5, 6, 7, 10, 83, 88, 100, 103, 104, 120, 121, 5000]);
+        let context = random.one_of(&[0xFFFF_FFFF, 0xF0F0_F0F0, keys[0], keys[0], keys[1]]);
+        let mut event = event(context, id, stamp);
+        event.info = [0; 4].map(|_| match random.below(2) {
+            0 => keys[random.below(keys.len())],
+            _ => random.below(12) as u64,
+        });
+        event
+    });
+    let events = events.collect();
+    Dump::new(USUAL, objects, events, 20)
+}
+
+pub(crate) fn aix() -> Vec<Sample> {
+    const OPTIONS: &[&[&str]] = &[&[], &["names=1=read,2=write,0x3=wait"]];
+    const JOINED: &[&[&str]] = &[&["parts=499,1950"], &["parts=499,1950", "names=1=read"]];
+    let sample = |name, bytes, options| Sample::new("aix", name, bytes, options);
+    let parts = ["examples/hooks.twx", "examples/hooks.twx-0", "examples/hooks.twx-1"].map(file);
+    assert_eq!((parts[0].len(), parts[1].len()), (499, 1451), "the option `parts` names these");
+    vec![
+        sample("little", corpus("aix/little"), OPTIONS),
+        sample("big", corpus("aix/big"), OPTIONS),
+        sample("two_cpus_far_apart", corpus("aix/two_cpus_far_apart"), OPTIONS),
+        sample("hooks.twx-0", file("examples/hooks.twx-0"), OPTIONS),
+        sample("hooks.twx, joined", head(parts.concat(), 3400), JOINED),
+    ]
+}
+
+pub(crate) fn native() -> Vec<Sample> {
+    let sample = |name, bytes| Sample::new("native", name, bytes, PLAIN);
+    vec![
+        sample("small_log", corpus("native/small_log")).sealed(seal_native),
+        sample("spans", native::log_of_spans()).sealed(seal_native),
+        sample("kernel", kernel_stream().0).sealed(seal_native),
+        sample("memory", kernel_stream().1),
+    ]
+}
+
+fn seal_native(original: &[u8], mut bytes: Vec<u8>) -> Vec<u8> {
+    let mut at = 0;
+    while let block::Lookup::Block(found) = block::find(&original[at..]) {
+        let end = at + block::HEAD + found.body.len();
+        if let (Some(kind), Some(block)) = (found.kind, bytes.get_mut(at..end)) {
+            block::seal(block, kind, found.number).expect("its length did not change");
+        }
+        at = end;
+    }
+    bytes
+}
+
+/// Records random events of a kernel and of a thread. Returns the log of the stream, and the memory
+/// of a stream with the first of these events.
+fn kernel_stream() -> (Vec<u8>, Vec<u8>) {
+    let mut random = Random::of("kernel");
+    let words = memory();
+    let image = image(&words, 1, 0, "program/step(number:u64)");
+    let identity = |lane: u32| Identity { process: 1, thread: 15 + lane, name: [0; 16] };
+    let (kernel, thread) = (writer(&image, 0, identity(0)), writer(&image, 1, identity(1)));
+    let mut log = Log::new(Vec::new(), Take::Out);
+    for (number, name) in [(1, "low"), (2, "high")] {
+        let id = definition_type(&image, DefinitionKind::Task, number, name);
+        kernel.push(&image, id, 90, &[], &[]).unwrap();
+    }
+    let ids: Vec<u8> = (1..=255).filter(|id| Described::of(*id).is_some()).collect();
+    let often = [ids::RUNS, ids::READY, ids::MUTEX_LOCK, ids::MUTEX_UNLOCK, ids::MUTEX_WAIT];
+    let (mut now, mut bytes) = (100, Vec::new());
+    for number in 0..60 {
+        now += 1 + random.below(30) as u64;
+        let id = if number % 3 == 0 { ids[random.below(ids.len())] } else { random.one_of(&often) };
+        let fields = [random.below(2), random.below(4), random.below(4)].map(|field| field as u64);
+        // The fields after the core depend on the form of the event, which is part of its id.
+        let count = 1 + usize::from(id >> 6).min(2);
+        if id >> 6 < 3 {
+            let id = event_type(&image, id);
+            kernel.push(&image, id, now, &fields[..count], &[]).unwrap();
+        }
+        if number % 10 == 0 {
+            thread.push(&image, STEP, now + 1, &[number], &[]).unwrap();
+        }
+        if number == 12 {
+            bytes = native::bytes(&words);
+        }
+        if number > 12 {
+            log.drain_image(&image, now + 2).unwrap();
+        }
+    }
+    (log.close_image(&image, 1 << 40).unwrap(), bytes)
+}
+
+pub(crate) fn posix() -> Vec<Sample> {
+    let sample = |name, bytes| Sample::new("posix", name, bytes, PLAIN);
+    let event = |stamp: u64| Event::user(65 + stamp as u32 % 2, stamp, &[stamp as u8; 5]);
+    let packets = [vec![event(1), event(6), event(7)], vec![event(2), event(9)], vec![event(8)]];
+    let mut memory = posix::memory_of(64, &packets);
+    memory[at::NAME * WORD..][..5].copy_from_slice(b"motor");
+    vec![
+        sample("log", corpus("posix_reader/log")).sealed(seal_posix),
+        sample("ring", posix::ring(4, 6)).sealed(seal_posix),
+        sample("memory", memory),
+    ]
+}
+
+fn seal_posix(original: &[u8], mut bytes: Vec<u8>) -> Vec<u8> {
+    let mut at = 0;
+    while let frame::Lookup::Block { kind, number, body } = frame::find(&original[at..], POSIX_LOG)
+    {
+        let end = at + frame::HEAD + body.len();
+        if let Some(block) = bytes.get_mut(at..end) {
+            frame::seal(block, POSIX_LOG, kind, number).expect("its length did not change");
+        }
+        at = end;
+    }
+    bytes
+}
+
+pub(crate) fn rkh() -> Vec<Sample> {
+    const OPTIONS: &[&[&str]] =
+        &[&[], &["rate=1kHz"], &["dialect=2.4.3"], &["id=2"], &["ts=2", "checksum=on"]];
+    const OLD: &[&[&str]] = &[&["dialect=2.0-pre"], &["dialect=2.0", "seq=off"], &[]];
+    const TWO: &[&[&str]] = &[&["dialect=3.4", "id=2"], &["id=2", "sig=2", "ptr=2"]];
+    const NONE: &[&[&str]] = &[&["dialect=3.4", "checksum=off", "id=1"], &[]];
+    const GUESSED: &[&[&str]] = &[&[], &["rate=1kHz"], &["dialect=3.4"]];
+    let usual = wire_rkh::Settings::default();
+    let wide = wire_rkh::Settings { id: 2, signal: 2, ..usual };
+    let short = wire_rkh::Settings { stamp: 2, checksum: false, queue_count: 2, ..usual };
+    let plain = wire_rkh::Settings { sequence: false, pointer: 2, sender: true, ..usual };
+    let sample = |name, bytes, options| {
+        let sample = Sample::new("rkh", name, bytes, options).sealed(seal_rkh);
+        Sample { seals_anything: true, ..sample }
+    };
+    // The first byte of these inputs selects the settings for the fuzz target.
+    let corpus = |name: &str| corpus(&format!("rkh/{name}"))[1..].to_vec();
+    vec![
+        sample("ahsm-a.bin", head(fixture("rkh/ahsm-a.bin"), 900), OPTIONS),
+        sample("ahsm-a-garbage.bin", head(fixture("rkh/ahsm-a-garbage.bin"), 700), OPTIONS)
+            .without_sweeps(),
+        sample("shared-c.bin", head(fixture("rkh/shared-c.bin"), 900), OPTIONS),
+        sample("restart", corpus("restart"), OPTIONS),
+        sample("user_events", corpus("user_events"), OPTIONS).without_sweeps(),
+        sample("flat_ids", corpus("flat_ids"), OLD),
+        sample("two_byte_ids", head(corpus("two_byte_ids"), 600), TWO),
+        sample("late_without_record", corpus("late_without_record"), NONE).without_sweeps(),
+        sample("dialect_changes", corpus("dialect_changes"), OPTIONS),
+        sample("settings_not_told", head(corpus("settings_not_told"), 700), GUESSED)
+            .without_sweeps(),
+        sample("wide ids", without_settings(wide), GUESSED).without_sweeps(),
+        sample("short stamps", without_settings(short), GUESSED).without_sweeps(),
+        sample("no numbers", without_settings(plain), GUESSED).without_sweeps(),
+    ]
+}
+
+/// Returns a stream from which the decoder must infer the settings.
+fn without_settings(settings: wire_rkh::Settings) -> Vec<u8> {
+    random_traces::rkh_stream(&mut Random::of("settings"), settings, 70)
+}
+
+/// Corrects the checksum of each frame, after removing the escapes.
+fn seal_rkh(_: &[u8], bytes: Vec<u8>) -> Vec<u8> {
+    const FLAG: u8 = 0x7E;
+    let mut frames: Vec<&[u8]> = bytes.split(|byte| *byte == FLAG).collect();
+    // The bytes before the first flag and after the last one are not whole frames.
+    let last = frames.pop().unwrap_or_default();
+    let mut sealed = Vec::new();
+    for (index, stuffed) in frames.into_iter().enumerate() {
+        let mut frame = stuffed.to_vec();
+        match wire_rkh::unstuff_in_place(&mut frame) {
+            wire_rkh::Unstuffed::Frame(length) if index > 0 && length > 1 => {
+                let mut room = vec![0; 2 * length + 4];
+                let written = wire_rkh::encode(&frame[..length - 1], true, &mut room);
+                sealed.extend(&room[..written.expect("there is room") - 1]);
+            }
+            _ => sealed.extend(stuffed),
+        }
+        sealed.push(FLAG);
+    }
+    sealed.extend(last);
+    sealed
+}
+
+pub(crate) fn shark() -> Vec<Sample> {
+    const OPTIONS: &[&[&str]] = &[
+        &["kind=records"],
+        &["kind=records", "rate=1MHz"],
+        &["kind=records", "names=256=main,264=other"],
+        &["kind=records", "parts=320"],
+        &[],
+    ];
+    const CHUNKS: &[&[&str]] = &[&["kind=chunk"], &["kind=chunk", "rate=1MHz"], &[]];
+    const CAPTURE: &[&[&str]] = &[&["kind=capture"], &[]];
+    let sample = |name, bytes, options| Sample::new("shark", name, bytes, options);
+    // The first byte of these inputs selects the start of the second part for the fuzz target.
+    let corpus = |name: &str| corpus(&format!("shark/{name}"))[1..].to_vec();
+    vec![
+        sample("kernel", every_shark_event(), OPTIONS),
+        sample("ring", head(corpus("ring"), 640), OPTIONS),
+        sample("nested_interrupts", corpus("nested_interrupts"), OPTIONS),
+        sample("context_used_again", corpus("context_used_again"), OPTIONS),
+        sample("a_linear.raw", head(fixture("shark/a_linear.raw"), 700), CHUNKS),
+        sample("chunk_images", corpus("chunk_images"), CHUNKS),
+        sample("compressed_blocks", corpus("compressed_blocks"), CHUNKS),
+        sample("compressed_chunk", corpus("compressed_chunk"), CHUNKS),
+        sample("capture", corpus("capture"), CAPTURE),
+        sample("datagrams", datagrams(), CAPTURE),
+    ]
+}
+
+/// Returns a capture with an empty datagram, a missing packet, a repeated packet and a restart.
+fn datagrams() -> Vec<u8> {
+    let mut capture = Vec::new();
+    for (number, count) in [(0, 0), (1, 60), (2, 60), (2, 60), (4, 60), (5, 3), (1, 60), (2, 2)] {
+        let mut datagram = Vec::new();
+        if count > 0 {
+            datagram.resize(DatagramHeader::SIZE, 0);
+            DatagramHeader::new(number, count).write(&mut datagram).unwrap();
+            for record in 0..count {
+                let tsc = u64::from(1000 * number + record);
+                let code_word = shark::ids::IPOINT.into();
+                let mut bytes = [0; Record::SIZE];
+                let record = Record { code_word, par1: record as u16, tsc, par2: 0 };
+                record.write(&mut bytes).unwrap();
+                datagram.extend(bytes);
+            }
+        }
+        capture.extend(Frame::prefix(datagram.len() as u32));
+        capture.extend(datagram);
+    }
+    capture
+}
+
+/// Returns random records of a kernel. The first one starts the trace.
+fn every_shark_event() -> Vec<u8> {
+    let mut random = Random::of("S.Ha.R.K.");
+    let code_word = shark::ids::TRACE_START.into();
+    let mut records = vec![Record { code_word, par1: 0x100, tsc: 1000, par2: 1000 }];
+    let mut tsc = 1000;
+    for _ in 0..40 {
+        tsc += random.below(50) as u64;
+        let code_word = 1 + random.below(70) as u16;
+        let fast = if random.below(8) == 0 { Record::FAST } else { 0 };
+        let task = random.one_of(&[0x100, 0x108, 0x110, 7]);
+        let par2 = random.one_of(&[0x100, 0x108, 0x110, 1, 2]);
+        records.push(Record { code_word: code_word | fast, par1: task, tsc, par2 });
+    }
+    let mut bytes = vec![0; Record::SIZE * records.len()];
+    for (record, slot) in records.iter().zip(bytes.chunks_mut(Record::SIZE)) {
+        record.write(slot).unwrap();
+    }
+    bytes
+}
+
+pub(crate) fn systemview() -> Vec<Sample> {
+    const OPTIONS: &[&[&str]] = &[
+        &[],
+        &["kernel=freertos", "rate=25MHz"],
+        &["cores=in-ids"],
+        &["base=0x20000000", "shift=2"],
+    ];
+    const PARTS: &[&[&str]] = &[&["parts=600"], &["parts=600", "rate=1MHz"]];
+    let sample = |name, bytes, options| Sample::new("systemview", name, bytes, options);
+    vec![
+        sample("quiet.bin", fixture("systemview/quiet.bin"), OPTIONS),
+        sample("zero.bin", head(fixture("systemview/zero.bin"), 800), OPTIONS),
+        sample("wrap.bin", head(fixture("systemview/wrap.bin"), 800), OPTIONS),
+        sample("restart.bin", head(fixture("systemview/restart.bin"), 1300), OPTIONS),
+        sample("recorder.bin", head(fixture("systemview/recorder.bin"), 1200), OPTIONS),
+        sample("mill.bin", head(file("examples/mill.bin"), 1100), OPTIONS).without_sweeps(),
+        sample("two_streams", head(corpus("systemview/two_streams"), 1200), OPTIONS),
+        sample("core_overflow", corpus("systemview/core_overflow"), OPTIONS),
+        sample("offset_overflow", corpus("systemview/offset_overflow"), OPTIONS),
+        sample("joined", head(corpus("systemview/joined_without_sync"), 1200), PARTS),
+    ]
+}
+
+pub(crate) fn target() -> Vec<Sample> {
+    const OPTIONS: &[&[&str]] = &[&[], &["rate=1MHz"]];
+    let sample = |name, bytes| Sample::new("target", name, bytes, OPTIONS).sealed(seal_target);
+    vec![
+        sample("freertos.bin", head(file("examples/freertos.bin"), 1500)),
+        sample("two cores", two_cores()),
+    ]
+}
+
+/// Returns the positions of the packets in a line.
+fn packets(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
+    let (mut at, mut found) = (0, Vec::new());
+    while at < bytes.len() {
+        match tracewell_wire::target::packet::Lookup::at(&bytes[at..]) {
+            tracewell_wire::target::packet::Lookup::Packet(packet) => {
+                let end = at + Header::default().to_bytes().len() + packet.payload.len();
+                found.push(at..end);
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    found
+}
+
+fn seal_target(original: &[u8], mut bytes: Vec<u8>) -> Vec<u8> {
+    for packet in packets(original) {
+        if let Some(packet) = bytes.get_mut(packet) {
+            let (header, payload) = packet.split_at_mut(Header::default().to_bytes().len());
+            let sum = crc16(crc16(u16::MAX, &header[..CHECKED]), payload);
+            header[24..26].copy_from_slice(&(payload.len() as u16).to_le_bytes());
+            header[26..28].copy_from_slice(&sum.to_le_bytes());
+        }
+    }
+    bytes
+}
+
+/// Returns a line with random events of two cores.
+fn two_cores() -> Vec<u8> {
+    let mut random = Random::of("cores");
+    let often = [ids::RUNS, ids::READY, ids::INTERRUPT_ENTER, ids::INTERRUPT_EXIT, ids::MUTEX_LOCK];
+    let (mut line, mut first, mut time) = (Vec::new(), [0_u32; 2], 1000_u64);
+    for number in 0..12_u32 {
+        let core = number as usize % 2;
+        // A core refuses three events, and a packet with two events is missing.
+        let refused = u16::from(number == 5) * 3;
+        first[core] += u32::from(refused) + 2 * u32::from(number == 8);
+        let header = Header {
+            core: core as u8,
+            number: number / 2 + u32::from(core == 0 && number > 7),
+            first: first[core],
+            time,
+            refused,
+            session: 0,
+            cores: 2,
+        };
+        let mut payload = Vec::new();
+        for event in 0..1 + random.below(8) {
+            let id =
+                if event % 2 == 0 { random.one_of(&often) } else { 1 + random.below(255) as u8 };
+            let ticks = if event == 0 { 0 } else { random.below(120) as u8 };
+            payload.extend([id, ticks]);
+            let form = usize::from(id >> 6);
+            let length = if form == 3 { random.below(5) } else { 0 };
+            payload.extend((form == 3).then_some(length as u8));
+            let arguments = if form == 3 { length } else { form };
+            payload.extend((0..arguments).map(|_| random.below(5) as u8));
+            first[core] += 1;
+            time += u64::from(ticks);
+        }
+        line.extend(header.to_bytes());
+        line.extend(&payload);
+        let start = line.len() - payload.len();
+        let sum = crc16(crc16(u16::MAX, &line[start - 28..start - 4]), &payload);
+        line[start - 4..start - 2].copy_from_slice(&(payload.len() as u16).to_le_bytes());
+        line[start - 2..start].copy_from_slice(&sum.to_le_bytes());
+        time += random.below(200) as u64;
+    }
+    line
+}
+
+pub(crate) fn ctf() -> Vec<Sample> {
+    const OPTIONS: &[&[&str]] = &[&[], &["wait=1s"]];
+    let folder = |name, files: Vec<(&'static str, Vec<u8>)>, edited: usize| {
+        let bytes = files[edited].1.clone();
+        Sample { files, edited, ..Sample::new("ctf", name, bytes, OPTIONS) }
+    };
+    let fixture = |trace: &str, stream| {
+        ["metadata", stream].map(|name| (name, fixture(&format!("ctf/{trace}/{name}")))).to_vec()
+    };
+    // Traces without streams.
+    let metadata = |name, bytes| folder(name, vec![("metadata", bytes)], 0);
+    let lttng = ["metadata", "ch_0", "ch_1", "ch_2"];
+    let lttng = lttng.map(|name| (name, file(&format!("examples/lttng/{name}")))).to_vec();
+    vec![
+        folder("classes", fixture("classes", "stream"), 1),
+        folder("classes, metadata", fixture("classes", "stream"), 0),
+        folder("odd", fixture("odd", "stream"), 1),
+        folder("zephyr", fixture("zephyr", "channel0_0"), 1),
+        folder("lttng", lttng, 2).without_sweeps(),
+        metadata("metadata, classes", corpus("ctf_metadata/classes")),
+        metadata("metadata, nested", corpus("ctf_metadata/nested")),
+        metadata("metadata, references", corpus("ctf_metadata/references")),
+        metadata("metadata, CTF 2", corpus("ctf_metadata/ctf2")),
+        metadata("metadata, odd", self::fixture("ctf/odd/metadata")).without_sweeps(),
+        metadata("metadata, packets", corpus("ctf_metadata/packet")).without_sweeps(),
+        metadata("metadata, LTTng 2", self::fixture("ctf/lttng-ctf2.metadata")).without_sweeps(),
+    ]
+}
+
+pub(crate) fn arrivals() -> Vec<Sample> {
+    let entries = ["all_kinds", "time_goes_back_at_the_end"].map(|name| {
+        (name, [&wire_arrivals::HEADER, &corpus(&format!("arrivals/{name}"))[..]].concat())
+    });
+    entries.map(|(name, bytes)| Sample::new("arrivals", name, bytes, PLAIN)).into()
+}
