@@ -179,6 +179,51 @@ fn programs_get_what_the_commands_print() {
     assert_eq!((found["events"].as_array().unwrap().len(), &found["more"]), (2, &true.into()));
 }
 
+#[test]
+fn a_search_finds_the_last_events_before_an_event_and_counts_all() {
+    let server = Server::start(&["-O", "rate=100MHz", TRACE]);
+    let seqs = |answer: &Value| -> Vec<u64> {
+        let events = answer["events"].as_array().unwrap();
+        events.iter().map(|event| event["seq"].as_u64().unwrap()).collect()
+    };
+    let all = server.get("api/v1/search?q=mutex_get&count=1").json();
+    let found = seqs(&all);
+    assert_eq!(all["count"], found.len());
+    let last = found[found.len() - 2];
+    let before = server.get(&format!("api/v1/search?q=mutex_get&before={last}&limit=3")).json();
+    assert_eq!(seqs(&before), found[found.len() - 5..found.len() - 2]);
+    assert_eq!(before["more"], true);
+    let few = server.get("api/v1/search?q=mutex_get&count=1&limit=2").json();
+    assert_eq!((seqs(&few), &few["count"]), (found[..2].to_vec(), &all["count"]));
+}
+
+#[test]
+fn the_figures_can_be_limited_to_the_worst_waits() {
+    let server = Server::start(&["-O", "rate=100MHz", TRACE]);
+    let all = server.get("api/v1/analysis").json();
+    let waits = all["traces"][0]["waits"].as_array().unwrap();
+    let length =
+        |wait: &Value| wait["until_ticks"].as_u64().unwrap() - wait["from_ticks"].as_u64().unwrap();
+    let longest = waits.iter().map(length).max().unwrap();
+    // The second answer is the one that the server has kept.
+    for _ in 0..2 {
+        let mut worst = server.get("api/v1/analysis?worst=1").json();
+        let few = worst["traces"][0]["waits"].take();
+        let few = few.as_array().unwrap();
+        assert!(few.len() < waits.len() && few.iter().all(|wait| waits.contains(wait)));
+        assert_eq!(few.iter().map(length).max(), Some(longest));
+        let more = &worst["traces"][0]["more_waits"];
+        assert_eq!(more.as_u64(), Some((waits.len() - few.len()) as u64));
+        // All other figures are the same.
+        let mut expected = all.clone();
+        expected["traces"][0]["waits"] = Value::Null;
+        expected["traces"][0]["more_waits"] = more.clone();
+        assert_eq!(worst, expected);
+    }
+    let part = server.get("api/v1/analysis?worst=1&from=41ms&to=42ms").json();
+    assert_eq!(part["traces"][0]["range"]["from_ticks"], 4_100_000);
+}
+
 /// The file contains 8 losses, and no event meets the condition. So only the limit on losses
 /// shortens the answer.
 #[test]

@@ -4,9 +4,10 @@
 import { grouped } from "./time.js";
 
 /**
- * The part of a trace that the model contains. `from` and `until` are ticks from the start of the page.
+ * The part of a trace that the model contains. `from` and `until` are ticks from the start of the page. If the `resolution` is 0, the
+ * part contains all states; otherwise it combines shorter ones. `inversions` is the number of inversions that begin before its end.
  * @typedef {{
- *   from: number, until: number, resolution: number, events: number, most: number, listed: boolean
+ *   from: number, until: number, resolution: number, events: number, most: number, listed: boolean, inversions: number
  * }} Part
  */
 
@@ -21,8 +22,8 @@ const PAUSE = 80;
 export function partOf({ part, from }) {
     if (!part) return null;
     const offset = (/** @type {string} */ ticks) => Number(BigInt(ticks) - BigInt(from));
-    const { events, most, listed } = part;
-    return { from: offset(part.from), until: offset(part.until), resolution: Number(part.resolution), events, most, listed };
+    const { events, most, listed, inversions } = part;
+    return { from: offset(part.from), until: offset(part.until), resolution: Number(part.resolution), events, most, listed, inversions };
 }
 
 /**
@@ -72,17 +73,22 @@ export class Detail {
 
     /** @type {(model: import("./model.js").Model, part: Part, better: ReturnType<typeof needed>) => Promise<void>} */
     async ask(model, part, better) {
+        // The view in sequence needs the events at once. Otherwise, the picture comes first.
+        const isListed = !better || this.view.wantsSequence;
         const { from, to, parts } = better
             ?? { from: part.from, to: part.until, parts: Math.round((part.until - part.from) / Math.max(part.resolution, 1)) };
         this.isLoading = true;
         const exact = (/** @type {number} */ offset) => model.exact(offset);
         try {
-            await this.load(`from=${exact(from)}&to=${exact(to)}&parts=${Math.min(parts, 100000)}&events=${better ? 0 : 1}`);
+            await this.load(`from=${exact(from)}&to=${exact(to)}&parts=${Math.min(parts, 100000)}&events=${isListed ? 1 : 0}`);
         } finally {
             this.isLoading = false;
         }
     }
 }
+
+/** The reason why a part of a trace cannot be shown in sequence. */
+export const NO_SEQUENCE = "equal width needs a list of events: zoom in until events are listed";
 
 /** The reason why the list contains no events, if they follow soon. */
 export const READING = "events are being read";

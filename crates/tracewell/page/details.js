@@ -4,6 +4,8 @@ import { lowerBound } from "./bounds.js";
 import { BLOCKED, RUNNING, STATES, TASK } from "./model.js";
 import { culprits, occupants } from "./causes.js";
 import { breakable, element } from "./elements.js";
+import { figuresIn } from "./exact.js";
+import { absent } from "./identity.js";
 import { argumentsIn, inheritance, lockOf, telling } from "./locks.js";
 import { objectText } from "./objects.js";
 import { selectedSpan } from "./overlays.js";
@@ -19,6 +21,9 @@ const MAX_LINES = 14;
 /** Headings of the shares with the places at which a narrow panel may break them. The numbers below them need less room. */
 const HYPHENATED = new Map([["ready or preempted", "ready or pre\u00ADempted"], ["blocked", "block\u00ADed"], ["sleeping", "sleep\u00ADing"]]);
 
+/** A warning about a span in a part of a large trace. */
+const COMBINED = "At this zoom, short states are combined, so this may be more than one. Zoom in until events are listed.";
+
 /** @typedef {import("./elements.js").Content} Content */
 
 export class Details {
@@ -27,14 +32,18 @@ export class Details {
      * @param {import("./timeline.js").Timeline} timeline
      * @param {import("./places.js").Places} places
      * @param {import("./marking.js").Marking} marking
+     * @param {import("./exact.js").Exact} exact the figures of a large trace
+     * @param {() => import("./large.js").LargeFigures | null} large returns these figures with links, as far as they are known
      */
-    constructor(panel, timeline, places, marking) {
+    constructor(panel, timeline, places, marking, exact, large) {
         this.marking = marking;
         this.panel = panel;
         this.timeline = timeline;
         this.model = timeline.model;
         this.view = timeline.view;
         this.places = places;
+        this.exact = exact;
+        this.large = large;
         /** @type {Content} */
         this.parts = [];
         /** The values from which the panel was drawn, as JSON. `described` has only the values for the parts about the selection. */
@@ -46,11 +55,11 @@ export class Details {
         const { selection, measured: range } = this.view;
         const { version } = this.view.marks;
         const isTimed = selection !== null && !("whole" in selection);
-        const key = JSON.stringify([version, selection, range, isTimed ? 0 : [this.view.from, this.view.to], this.timeline.theme.isDark]);
+        const key = JSON.stringify([version, selection, this.view.sought, range, isTimed ? 0 : [this.view.from, this.view.to], this.timeline.theme.isDark]);
         if (key === this.drawn) return;
         this.drawn = key;
         const span = selectedSpan(this.model, this.view);
-        const about = JSON.stringify([version, selection, this.timeline.theme.isDark]);
+        const about = JSON.stringify([version, selection, this.view.sought, this.timeline.theme.isDark]);
         // Only the figures of the visible time change with each frame.
         if (about !== this.described) this.parts = this.about(span);
         this.described = about;
@@ -70,7 +79,15 @@ export class Details {
         const { selection } = this.view;
         if (span) return this.span(span);
         if (selection && "whole" in selection) return wholeRow(this, this.model.rows[selection.whole]);
-        return selection && "event" in selection ? this.event(selection.event) : this.findings();
+        if (selection && "event" in selection) return this.event(selection.event);
+        return this.view.sought ? this.absent(this.view.sought) : this.findings();
+    }
+
+    /** Returns the parts about a selection that the loaded part of the trace does not contain. @param {import("./identity.js").Identity} sought @returns {Content} */
+    absent(sought) {
+        const link = this.link("show it", () => this.places.identified(sought));
+        const text = "The selection is not visible at this zoom, or outside of this time: ";
+        return [element("h2", breakable(absent(this.model, sought))), element("p", [text, link])];
     }
 
     /**
@@ -95,10 +112,13 @@ export class Details {
         return element("span", isNamed ? [link, ...breakable(` ${label}`)] : [link]);
     }
 
-    /** Returns a link to the event that has this number in the trace. @param {number} seq */
-    numbered(seq) {
-        const index = this.model.events.find(seq);
-        return index < 0 ? `event ${seq}, not on this page` : this.eventLink(index);
+    /** Returns a link to the event that has this number in the trace. `at` is its time. @type {(seq: number, at: number) => Node | string} */
+    numbered(seq, at) {
+        const { model } = this;
+        const index = model.events.find(seq);
+        if (index >= 0) return this.eventLink(index);
+        if (!model.part) return `event ${seq}, not on this page`;
+        return this.link(`event ${seq}`, () => this.places.seekEvent(seq, Number(model.exact(at))));
     }
 
     /**
@@ -155,8 +175,8 @@ export class Details {
         const facts = [];
         arrow.kind.forEach((/** @type {number} */ kind, /** @type {number} */ i) => {
             if (kind !== 2) return;
-            if (arrow.fromSeq[i] === seq) facts.push(["taken by", [this.numbered(arrow.untilSeq[i] - 1)]]);
-            if (arrow.untilSeq[i] - 1 === seq) facts.push(["sent by", [this.numbered(arrow.fromSeq[i])]]);
+            if (arrow.fromSeq[i] === seq) facts.push(["taken by", [this.numbered(arrow.untilSeq[i] - 1, arrow.until[i])]]);
+            if (arrow.untilSeq[i] - 1 === seq) facts.push(["sent by", [this.numbered(arrow.fromSeq[i], arrow.from[i])]]);
         });
         return facts;
     }
@@ -195,14 +215,15 @@ export class Details {
         if (row.kind === "lock" && span.state === 1) facts.push(["holder", [this.context(span.value - 1, from)]]);
         if (row.file !== undefined) facts.unshift(["file", [model.files[row.file].title]]);
         facts.push(...this.asked(span));
-        facts.push(["first event", [this.numbered(row.spans.seq[index])]]);
-        if (index + 1 < row.spans.count) facts.push(["last event", [this.numbered(row.spans.seq[index + 1])]]);
+        facts.push(["first event", [this.numbered(row.spans.seq[index], from)]]);
+        if (index + 1 < row.spans.count) facts.push(["last event", [this.numbered(row.spans.seq[index + 1], to)]]);
         if (row.kind === "context") facts.push(...this.wake(span));
         const rank = this.rank(span);
         return [
             ...(inverted !== null ? [element("span", ["priority inversion"], "tag")] : []),
             element("h2", [this.title(span)]),
             element("p", [time, element("b", [model.span(from, to)]), rank]),
+            ...(model.isCoarse ? [element("p", [COMBINED], "hint")] : []),
             this.list(facts),
             ...(span.isBlocked ? this.spent(span, inverted) : []),
         ];
@@ -230,7 +251,7 @@ export class Details {
         const { wait } = model;
         // The figures of mutexes count a wait from its request. States count it from the suspension.
         const whole = wait.from[found] < from ? [`, ${model.span(wait.from[found], to)} from the request to the end`] : [];
-        return [/** @type {[string, Content]} */ (["request", [this.numbered(wait.fromSeq[found]), ...whole]])];
+        return [/** @type {[string, Content]} */ (["request", [this.numbered(wait.fromSeq[found], wait.from[found]), ...whole]])];
     }
 
     /** Returns the event that woke the context of a span, if the trace shows it. @param {any} span */
@@ -242,21 +263,22 @@ export class Details {
             if (arrow.from[i] > to && arrow.until[i] > to) break;
             if (arrow.kind[i] !== 0 || arrow.context[i] !== row.context) continue;
             const by = arrow.by[i] > 0 ? [", recorded by ", this.context(arrow.by[i] - 1, arrow.from[i])] : [", in an interrupt"];
-            return [/** @type {[string, Content]} */ (["woken by", [this.numbered(arrow.fromSeq[i]), ...by]])];
+            return [/** @type {[string, Content]} */ (["woken by", [this.numbered(arrow.fromSeq[i], arrow.from[i]), ...by]])];
         }
         return [];
     }
 
     /** Returns the index of the inversion that overlaps a wait, or null. @param {any} span */
     inversion({ row, from, to, isBlocked }) {
-        if (!isBlocked) return null;
+        if (!isBlocked || this.model.isCoarse) return null;
         const found = this.model.intervals.inversionsOf.get(row.context)?.find(from, to, () => true) ?? -1;
         return found < 0 ? null : found;
     }
 
     /** Compares a wait with the other waits of its row for the same object. @param {any} span */
     rank({ row, from, to, value, isBlocked }) {
-        if (!isBlocked) return "";
+        // A part does not contain the other waits.
+        if (!isBlocked || this.model.part) return "";
         const { reasons } = this.model;
         const same = (/** @type {number} */ reason) => reasons[reason].object === reasons[value].object
             && reasons[reason].what === reasons[value].what;
@@ -316,7 +338,8 @@ export class Details {
 
     /** Returns links to the findings of the page: inversions, missed deadlines, gaps. */
     findings() {
-        const { model } = this;
+        // A part of a large trace does not contain all findings; the first payload contains the worst of the whole trace.
+        const model = this.timeline.whole ?? this.model;
         const { inversion, job, gap, header } = model;
         const links = [];
         const time = (/** @type {number} */ offset) => model.time(model.exact(offset));
@@ -324,20 +347,28 @@ export class Details {
         for (const i of order.slice(0, 5)) {
             const length = model.span(inversion.from[i], inversion.from[i] + inversion.ticks[i]);
             const label = `priority inversion of ${model.name(inversion.context[i])}, ${length}, at ${time(inversion.from[i])}`;
-            links.push(element("li", [this.link(label, () => this.places.inversion(i))]));
+            const waiter = this.places.rowOf(inversion.context[i]);
+            const ticks = (/** @type {number} */ offset) => Number(model.exact(offset));
+            const seek = () => this.places.seek(waiter, ticks(inversion.from[i]), ticks(inversion.until[i]), BLOCKED);
+            links.push(element("li", [this.link(label, model.part && waiter ? seek : () => this.places.inversion(i))]));
         }
         const missed = [...model.intervals.misses.indices];
         for (const i of missed.slice(0, 5)) {
             const label = `missed deadline of ${model.name(job.context[i])}, at ${time(job.missed[i])}`;
-            links.push(element("li", [this.link(label, () => this.places.job(i))]));
+            const end = job.untilSeq[i] > 0 ? job.until[i] : Math.max(job.missed[i], job.from[i]);
+            links.push(element("li", [this.link(label, () => this.places.zoom(job.from[i], end))]));
         }
         for (let i = 0; i < Math.min(gap.from.length, 5); i += 1) {
             links.push(element("li", [this.link(`${model.missing(i)}, at ${time(gap.from[i])}`, () => this.places.zoom(gap.from[i], gap.until[i]))]));
         }
-        // A part of a large trace does not contain all short inversions.
+        // The first payload of a large trace does not contain all short inversions, nor all jobs.
         const inversions = header.part ? header.inversions : order.length;
-        const counts = [counted(inversions, "priority inversion"), counted(missed.length, "missed deadline"), counted(gap.from.length, "gap")];
-        const parts = [element("h2", ["Findings"]), element("p", [counts.join(" · ")]), element("ul", links)];
+        const json = header.part ? figuresIn(/** @type {import("./source.js").Column} */ (model.columns.get("figures"))) : null;
+        const misses = json ? json.tasks.reduce((/** @type {number} */ sum, /** @type {any} */ task) => sum + (task.deadline_misses ?? 0), 0) : missed.length;
+        const least = header.part && header.moreWaits > 0 ? "at least " : "";
+        const counts = [least + counted(inversions, "priority inversion"), counted(misses, "missed deadline"), counted(json?.gaps ?? gap.from.length, "gap")];
+        const scope = header.part ? "whole trace: " : "";
+        const parts = [element("h2", ["Findings"]), element("p", [scope + counts.join(" · ")]), element("ul", links)];
         if (header.needed) parts.push(element("p", [`States are unknown: they need ${header.needed}.`]));
         parts.push(...this.marking.section((text, follow) => this.link(text, follow)));
         if (header.leftOut > 0) parts.push(element("p", [`${counted(header.leftOut, "change")} left out: the trace has too many.`]));
@@ -353,17 +384,19 @@ export class Details {
         const { events } = model;
         [from, to] = [Math.max(from, 0), Math.min(to, model.length)];
         const count = lowerBound(events.at, to + 1) - lowerBound(events.at, from);
+        const isLoaded = model.has(from, to);
         const ticks = (/** @type {number} */ value) => counted(Math.round(value), "tick");
         /** @type {[string, Content][]} */
         const facts = [["length", [model.clock.isKnown ? `${model.span(from, to)}, ${ticks(to - from)}` : ticks(to - from)]],
-            ["events", [(model.part && !model.part.listed) || model.header.isReading ? "not listed" : grouped(count)]]];
+            ["events", [(model.part && !(model.part.listed && isLoaded)) || model.header.isReading ? "not listed" : grouped(count)]]];
         const { measured } = this.view;
         if (measured) {
             const [begin, end] = measured.map((time) => model.time(model.exact(time)));
             facts.unshift(["from", [begin]], ["to", [end]]);
         }
         const parts = [element("h3", [title]), this.list(facts)];
-        if (model.showsStates && to > from) parts.push(this.table(from, to));
+        if (!isLoaded) parts.push(element("p", ["The page has loaded only a part of this time: ", this.link("show all of it", () => this.places.zoom(from, to))]));
+        else if (model.showsStates && to > from) parts.push(this.table(from, to));
         return element("section", parts);
     }
 

@@ -1,6 +1,7 @@
 // Starts the static page: the user drops a trace, chooses a file, or opens the sample. A web worker reads the trace.
 // The page does not send it to any server.
 
+import { ofReader } from "./asks.js";
 import { element } from "./elements.js";
 import { inWords } from "./live.js";
 import { named, show } from "./page.js";
@@ -202,7 +203,10 @@ class Start {
             this.reader = reader;
             delete document.body.dataset.empty;
             if (this.page) this.page.replace(content);
-            else this.page = show(content, null, (query) => /** @type {Reader} */ (this.reader).view(query));
+            else {
+                const shown = () => /** @type {Reader} */ (this.reader);
+                this.page = show(content, null, (query) => shown().view(query), ofReader(shown));
+            }
             this.opened(format, diagnostics);
         } catch (error) {
             reader.end("");

@@ -179,7 +179,8 @@ export class EventList {
         const range = view.measured;
         const inside = range && lowerBound(this.events.at, range[1] + 1) - lowerBound(this.events.at, range[0]);
         const of = inside === null ? "" : `${grouped(inside)} of `;
-        return `${of}${counted(this.events.count, "event")} · time in ${sample.slice(sample.lastIndexOf(" ") + 1)}`;
+        const scope = model.part ? " in the loaded part" : "";
+        return `${of}${counted(this.events.count, "event")}${scope} · time in ${sample.slice(sample.lastIndexOf(" ") + 1)}`;
     }
 }
 

@@ -1,8 +1,10 @@
 // Tables of figures. Tables of the whole trace show the JSON of `analyze`, which the page contains.
-// Their rows are links to places in the trace. The tables of a range are computed from spans.
+// Their rows are links to places in the trace. The tables of a range are computed from spans. `large.js` makes the tables of a large trace,
+// because the page loads only parts of its spans.
 
 import { culprits, longest, occupants } from "./causes.js";
 import { lowerBound } from "./bounds.js";
+import { figuresIn } from "./exact.js";
 import { longestWait } from "./locks.js";
 import { BLOCKED, RUNNING, STATES } from "./model.js";
 import { isOpen, longestWaits, requestOf } from "./waits.js";
@@ -11,22 +13,24 @@ import { isOpen, longestWaits, requestOf } from "./waits.js";
 /** @typedef {{ text: string, value: number | string, go?: () => void }} Cell */
 /**
  * A table. If the page shows several files, `section` is the title of the table's file. `isPart` is true for a table about a time range.
- * `notes` explain columns.
- * @typedef {{ name: string, columns: string[], rows: Cell[][], section?: string, isPart?: boolean, notes?: Record<string, string> }} Table
+ * `notes` explain columns. `scope` states which rows of a longer list the table contains, or how exact it is.
+ * @typedef {{
+ *   name: string, columns: string[], rows: Cell[][], section?: string, isPart?: boolean, notes?: Record<string, string>, scope?: string
+ * }} Table
  */
 /** The figures of a file as `analyze` prints them. @typedef {{ file: number, json: any }} FileFigures */
 
 /** Names of the columns with the longest wait, counted from the suspension or from the request. */
-const [SUSPENDED, REQUESTED] = ["longest wait from suspension", "longest wait from request"];
+export const [SUSPENDED, REQUESTED] = ["longest wait from suspension", "longest wait from request"];
 
 /** The meanings of columns. @type {Record<string, string>} */
-const NOTES = Object.fromEntries([
+export const NOTES = Object.fromEntries([
     ...["from suspension", SUSPENDED].map((name) => [name, "from the moment at which the context lost the core, to the end of the wait"]),
     ...["from request", "wait from request", REQUESTED].map((name) => [name, "from the call that asked for the object, to the end of the wait; the context was suspended a little later"]),
 ]);
 
 /** @param {string | number | null | undefined} value @returns {Cell} */
-function cell(value) {
+export function cell(value) {
     if (value === null || value === undefined) return { text: "", value: -Infinity };
     return { text: typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 2 }) : value, value };
 }
@@ -59,14 +63,11 @@ export class Figures {
         this.model = places.model;
         /** @type {FileFigures[]} */
         this.files = [];
-        /** The JSON of columns. @type {WeakMap<import("./source.js").Column, any>} */
-        this.parsed = new WeakMap();
         this.refill();
     }
 
     /**
-     * Updates the figures after the content of the model was replaced. If the page loads views of parts of a trace,
-     * there are no figures.
+     * Updates the figures after the content of the model was replaced. If it is a part of a trace, the figures stay the same.
      */
     refill() {
         /** @type {Table[] | null} */
@@ -74,13 +75,8 @@ export class Figures {
         const { files, columns } = this.model;
         const names = files.length > 0 ? files.map((/** @type {any} */ _, /** @type {number} */ file) => `figures.${file}`) : ["figures"];
         if (!columns.has(names[0])) return;
-        this.files = names.map((/** @type {string} */ name, /** @type {number} */ file) => {
-            const column = /** @type {import("./source.js").Column} */ (columns.get(name));
-            // If the user moves a file on the time axis, its figures stay the same.
-            const json = this.parsed.get(column) ?? JSON.parse(new TextDecoder().decode(/** @type {Uint8Array} */ (column.values)));
-            this.parsed.set(column, json);
-            return { file, json };
-        });
+        this.files = names.map((/** @type {string} */ name, /** @type {number} */ file) =>
+            ({ file, json: figuresIn(/** @type {import("./source.js").Column} */ (columns.get(name))) }));
     }
 
     /** Converts a length in ticks of a file to ticks of the page. @type {(ticks: number, file: number) => number} */
@@ -329,12 +325,8 @@ export class Figures {
         return () => this.places.zoom(from - origin, until - origin);
     }
 
-    /**
-     * Returns the tables of a time range: the time of each context by state, the longest waits, the findings, and the number of events of
-     * each kind.
-     * @type {(from: number, to: number) => Table[]}
-     */
-    range(from, to) {
+    /** Returns the time of each context by state in a time range. @type {(from: number, to: number) => Table} */
+    byState(from, to) {
         const { model } = this;
         /** @type {Cell[][]} */
         const rows = model.rows.filter((/** @type {any} */ row) => row.kind === "context").map((/** @type {any} */ row) => {
@@ -342,6 +334,22 @@ export class Figures {
             const go = () => this.places.span(row.index, Math.max(row.spans.find(from), 0));
             return [{ ...cell(model.name(row.context)), go }, ...times.map((/** @type {number} */ ticks) => (ticks > 0 ? this.length(ticks) : cell(null)))];
         });
+        const used = STATES.map((_, i) => i).filter((i) => rows.some((row) => row[i + 1].text !== ""));
+        const states = rows.map((row) => [row[0], ...used.map((i) => row[i + 1])]);
+        const { part } = model;
+        return {
+            name: "Time by state", columns: ["thread", ...used.map((i) => STATES[i])], rows: sortedBy(states, used.indexOf(RUNNING) + 1),
+            isPart: true, scope: part && model.isCoarse ? `to within ${model.span(0, part.resolution)}` : "",
+        };
+    }
+
+    /**
+     * Returns the tables of a time range: the time of each context by state, the longest waits, the findings, and the number of events of
+     * each kind.
+     * @type {(from: number, to: number) => Table[]}
+     */
+    range(from, to) {
+        const { model } = this;
         const [first, last] = [lowerBound(model.events.at, from), lowerBound(model.events.at, to + 1)];
         const counts = new Map();
         for (let i = first; i < last; i += 1) {
@@ -354,14 +362,12 @@ export class Figures {
             { text: `event ${model.events.number(start)}`, value: start, go: () => this.places.event(start) },
             { text: `event ${model.events.number(end)}`, value: end, go: () => this.places.event(end) },
         ]);
-        const used = STATES.map((_, i) => i).filter((i) => rows.some((row) => row[i + 1].text !== ""));
-        const states = rows.map((row) => [row[0], ...used.map((i) => row[i + 1])]);
         const files = model.files.length > 0 ? model.files : [{}];
         const findings = files.flatMap((/** @type {any} */ { title }, /** @type {number} */ file) =>
             [withoutEmpty(this.waits(file, from, to)), this.inversions(file, from, to), withoutEmpty(this.misses(file, from, to))]
                 .map((table) => ({ ...table, name: title === undefined ? table.name : `${table.name} of ${title}` })));
         return [
-            { name: "Time by state", columns: ["thread", ...used.map((i) => STATES[i])], rows: sortedBy(states, used.indexOf(RUNNING) + 1) },
+            this.byState(from, to),
             ...findings,
             { name: "Events by kind", columns: ["event", "number", "first", "last"], rows: sortedBy(events, 1) },
         ].filter((table) => table.rows.length > 0).map((table) => ({ ...table, isPart: true }));
@@ -369,7 +375,7 @@ export class Figures {
 }
 
 /** Returns rows in the order of a column, the largest first. @type {(rows: Cell[][], column: number) => Cell[][]} */
-function sortedBy(rows, column) {
+export function sortedBy(rows, column) {
     return sorted(rows, column, true);
 }
 
@@ -390,7 +396,7 @@ export function sorted(rows, column, isDescending) {
 }
 
 /** Returns a table without the columns that no row fills. @param {Table} table @returns {Table} */
-function withoutEmpty(table) {
+export function withoutEmpty(table) {
     const used = table.columns.map((_, i) => i).filter((i) => table.rows.some((row) => row[i].text !== ""));
     return { ...table, columns: used.map((i) => table.columns[i]), rows: table.rows.map((row) => used.map((i) => row[i])) };
 }

@@ -1,5 +1,6 @@
 // The keyboard: the keys, their actions, and the overlay that lists them.
 
+import { NO_SEQUENCE } from "./detail.js";
 import { element } from "./elements.js";
 import { legend } from "./legend.js";
 import { copyAddress, savePng, saveSvg } from "./saving.js";
@@ -116,7 +117,9 @@ export class Keys {
             j: () => list.choose(list.current + 1), k: () => list.choose(list.current - 1),
             z: toSelection, Enter: toSelection,
             f: () => view.fit(),
-            q: () => view.setSequence(!view.isSequence),
+            q: () => {
+                if (!view.toggleSequence()) this.notice.show(NO_SEQUENCE);
+            },
             x: () => {
                 view.showsArrows = !view.showsArrows;
                 view.changed();

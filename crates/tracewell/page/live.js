@@ -34,6 +34,9 @@ export class Live {
         this.newest = -1;
         /** Newest edition of each file. @type {number[]} */
         this.editions = [];
+        /** True while the server reads the trace for the first time. */
+        this.isReading = true;
+        this.told = (/** @type {boolean} */ _) => {};
         /** @type {(() => Promise<number>) | null} */
         this.load = null;
         const stream = new EventSource("api/v1/live");
@@ -44,8 +47,16 @@ export class Live {
         button.addEventListener("click", () => this.pause());
     }
 
+    /** From now on, calls `told` with true while the server reads the trace for the first time. @param {(isReading: boolean) => void} told */
+    watch(told) {
+        this.told = told;
+        told(this.isReading);
+    }
+
     /** @param {Progress} progress */
     received(progress) {
+        this.isReading = progress.reading;
+        this.told(progress.reading);
         this.output.textContent = inWords(progress);
         this.newest = progress.edition;
         this.editions = progress.editions ?? [progress.edition];

@@ -1,5 +1,6 @@
 // Starts a page that contains its trace, or a page that a server sends.
 
+import { SERVER } from "./asks.js";
 import { Live } from "./live.js";
 import { named, show } from "./page.js";
 import { Several } from "./several.js";
@@ -12,7 +13,7 @@ async function start() {
     data.remove();
     const view = (/** @type {string} */ query) => fetched(`view?${query}`);
     if (text.trim() !== "") {
-        show(payload(await inflated(text)), null, view);
+        show(payload(await inflated(text)), null, view, null);
         return;
     }
     const live = new Live(named("progress"), named("pause"));
@@ -23,7 +24,8 @@ async function start() {
     }
     // While the server reads the trace for the first time, it sends the part that it has read so far.
     const content = await fetched("page?so_far=1");
-    const page = show(content, new ServerMarks(), view);
+    const page = show(content, new ServerMarks(), view, SERVER);
+    live.watch((isReading) => page.reading(isReading));
     live.follow(content.edition, async () => {
         const next = await fetched("page?so_far=1");
         page.update(next);
@@ -42,7 +44,7 @@ async function startSeveral(titles, live) {
     const editions = contents.map(({ edition }) => edition);
     const several = new Several(contents, titles);
     const none = async () => Promise.reject(new Error("views of parts need a page with a single file"));
-    const page = show(several.content(offsetsIn(location.hash.slice(1))), null, none, several);
+    const page = show(several.content(offsetsIn(location.hash.slice(1))), null, none, null, several);
     const sum = () => editions.reduce((all, edition) => all + edition, 0);
     live.follow(sum(), async () => {
         for (const [file, edition] of live.editions.entries()) {

@@ -3,6 +3,7 @@
 
 import { lowerBound, upperBound } from "./bounds.js";
 import { partOf } from "./detail.js";
+import { spanIn } from "./identity.js";
 import { IntervalIndex } from "./intervals.js";
 import { Clock, duration, fixed, grouped, unitFor } from "./time.js";
 
@@ -108,9 +109,9 @@ export class Spans {
     }
 }
 
-/** Returns the identity of a row among the rows of a trace. @param {any} row */
-function rowKey({ kind, file, number, context, key, what }) {
-    return JSON.stringify([kind, file, number, context, key, what]);
+/** Returns the identity of a row among the rows of a trace. An address of the page can contain it. @param {any} row */
+function rowKey({ kind, file = "", number, context, key = "", what = "" }) {
+    return [kind, number ?? context ?? key, what, file].map(encodeURIComponent).join(":").replace(/:+$/, "");
 }
 
 /**
@@ -170,7 +171,9 @@ export class Model {
             seq: this.column("mark.seq") };
         this.inversion = { from: this.ticks("inversion.from"), until: this.ticks("inversion.until"),
             context: this.column("inversion.context"), lock: this.column("inversion.lock"),
-            ticks: this.column("inversion.ticks") };
+            ticks: this.column("inversion.ticks"),
+            /** In a part, the number of each among all inversions of the trace; a part leaves out some. */
+            number: columns.has("inversion.number") ? this.column("inversion.number") : null };
         this.showsStates = this.rows.some((/** @type {any} */ row) => row.kind === "context");
     }
 
@@ -244,34 +247,49 @@ export class Model {
     /**
      * Returns the identity of a selection in the trace. It does not depend on the page's content.
      * @param {import("./view.js").Selection} selection
+     * @returns {import("./identity.js").Identity | null}
      */
     selected(selection) {
         if (!selection) return null;
         const { events } = this;
+        const ticks = (/** @type {number} */ offset) => Number(this.exact(offset));
         if ("event" in selection) {
             const { event } = selection;
-            return { seq: events.number(event), file: this.fileOf(events.context[event]) };
+            return { seq: events.number(event), file: this.fileOf(events.context[event]), at: ticks(events.at[event]) };
         }
         if ("whole" in selection) return { key: rowKey(this.rows[selection.whole]), seq: -1 };
         const row = this.rows[selection.row];
-        return row && { key: rowKey(row), seq: this.ownSeq(row.spans.seq[selection.span]) };
+        if (!row) return null;
+        const { spans } = row;
+        const seq = this.ownSeq(spans.seq[selection.span]);
+        const [from, until] = [ticks(spans.from(selection.span)), ticks(spans.to(selection.span))];
+        return { key: rowKey(row), seq, from, until, resolution: this.part?.resolution };
     }
 
     /**
-     * Returns the selection with an identity, or null if the page no longer contains it. The identity of a whole row has the number -1.
-     * @param {{ key?: string, seq: number, file?: number } | null} selected
+     * Returns the selection with an identity, or null if the page does not contain it. The identity of a whole row has the number -1.
+     * @param {import("./identity.js").Identity | null} selected
      * @returns {import("./view.js").Selection}
      */
     found(selected) {
         if (!selected) return null;
         if (selected.key === undefined) {
-            const event = this.events.numbered(selected.seq, selected.file);
+            const event = this.events.numbered(selected.seq ?? -1, selected.file);
             return event < 0 ? null : { event };
         }
         const row = this.rows.findIndex((/** @type {any} */ row) => rowKey(row) === selected.key);
-        if (row >= 0 && selected.seq === -1) return { whole: row };
-        const span = row < 0 ? -1 : this.rows[row].spans.seq.findIndex((/** @type {number} */ seq) => this.ownSeq(seq) === selected.seq);
+        if (row < 0) return null;
+        if (selected.seq === -1) return { whole: row };
+        // A part combines states, so a span must also have the same end. The last span of a trace that grows has a new end.
+        const isExact = this.part !== null || selected.seq === undefined;
+        const span = isExact ? spanIn(this, this.rows[row], selected)
+            : this.rows[row].spans.seq.findIndex((/** @type {number} */ seq) => this.ownSeq(seq) === selected.seq);
         return span < 0 ? null : { row, span };
+    }
+
+    /** Returns the identity of a row. @param {any} row */
+    keyOf(row) {
+        return rowKey(row);
     }
 
     /** Returns the sequence number that an event has in its own trace. @param {number} seq */
@@ -352,6 +370,23 @@ export class Model {
     get intervals() {
         this.index ??= new IntervalIndex(this);
         return this.index;
+    }
+
+    /** Returns the number of inversions for which `count` shown ones stand. @type {(first: number, count: number) => number} */
+    inversionsAt(first, count) {
+        const { number, from } = this.inversion;
+        if (!this.part || !number) return count;
+        return (first + count < from.length ? number[first + count] : this.part.inversions) - number[first];
+    }
+
+    /** Returns true if the page contains the spans of a time range. @type {(from: number, to: number) => boolean} */
+    has(from, to) {
+        return this.part === null || (Math.max(from, 0) >= this.part.from && Math.min(to, this.length) <= this.part.until);
+    }
+
+    /** True if the page contains only a part of the trace in which short states are combined. */
+    get isCoarse() {
+        return this.part !== null && this.part.resolution > 0;
     }
 
     /** Returns the reason why a context is blocked, in words. @param {number} reason */

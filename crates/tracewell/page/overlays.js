@@ -125,7 +125,8 @@ export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) 
             start = from;
         }
         end = Math.max(end, to, from + 3);
-        places.push({ x: from, item: { worst: i, count, isAll: count === 1 } });
+        const all = model.inversionsAt(i, count);
+        places.push({ x: from, item: { worst: i, count: all, isAll: all === 1 } });
     });
     drawn();
     const worse = (/** @type {number} */ a, /** @type {number} */ b) => (inversion.ticks[b] > inversion.ticks[a] ? b : a);

@@ -1,13 +1,16 @@
 // The page of a trace: creates its parts, and draws them after each change. `main.js` and `drop.js` start it.
 
 import { describeEvent, describeRow, describeSpan } from "./describe.js";
-import { Detail, READING, unlisted } from "./detail.js";
+import { Detail, NO_SEQUENCE, READING, unlisted } from "./detail.js";
 import { Details } from "./details.js";
 import { element } from "./elements.js";
 import { EventList } from "./events.js";
+import { Exact } from "./exact.js";
 import { Figures } from "./figures.js";
 import { DistributionPanel } from "./histogram.js";
+import { isGone, readFrom, written } from "./identity.js";
 import { Keys } from "./keys.js";
+import { LargeFigures } from "./large.js";
 import { Marking } from "./marking.js";
 import { Model } from "./model.js";
 import { Notice } from "./notice.js";
@@ -19,6 +22,7 @@ import { sizeOf } from "./paint.js";
 import { Places } from "./places.js";
 import { contextOrder, counted } from "./rows.js";
 import { Search } from "./search.js";
+import { Seeker } from "./seeker.js";
 import { Splitters } from "./splitters.js";
 import { FigurePanel } from "./tables.js";
 import { Tabs } from "./tabs.js";
@@ -84,15 +88,17 @@ function announce(timeline) {
  * @param {Content} content the whole trace
  * @param {import("./marking.js").Store | null} store for the marks of the user
  * @param {(query: string) => Promise<Content>} load returns a view of a trace that is too large for one payload
+ * @param {import("./asks.js").Asks | null} asks answers requests about such a trace as a whole
  * @param {import("./several.js").Several | null} [several] the files, if the content combines several
  */
-export function show(content, store, load, several = null) {
+export function show(content, store, load, asks, several = null) {
     const { header, columns } = content;
     const model = new Model(header, columns);
     const view = new View(model.length, model.events.at);
     /** The colours of contexts, in the current theme. @type {string[]} */
     const contexts = [];
     document.title = header.title;
+    const sequenceTitle = named("sequence").title;
     let isPlanned = false;
     const plan = () => {
         if (isPlanned) return;
@@ -109,13 +115,33 @@ export function show(content, store, load, several = null) {
     const overview = new Overview(named("overview"), timeline);
     const places = new Places(timeline);
     const marking = new Marking(timeline, named("progress"), store);
-    const details = new Details(named("details"), timeline, places, marking);
-    const figures = new FigurePanel(named("figures"), new Figures(places));
+    /** Draws the figures of a large trace, which have arrived. */
+    const arrived = () => {
+        details.refill();
+        figures.refill();
+        plan();
+    };
+    const exact = new Exact(asks, arrived);
+    const ownFigures = new Figures(places);
+    const large = () => {
+        const json = exact.ofWhole().json ?? ownFigures.files[0]?.json;
+        return json ? new LargeFigures(ownFigures, json) : null;
+    };
+    const details = new Details(named("details"), timeline, places, marking, exact, large);
+    const figures = new FigurePanel(named("figures"), ownFigures, exact);
     const histograms = new DistributionPanel(named("distributions"), places);
     const list = new EventList(named("scroller"), named("lines"), timeline);
-    const search = new Search(named("query"), named("matches"), named("offers"), list, overview, places);
+    const seeker = new Seeker(asks, () => {
+        search.showFound();
+        plan();
+    });
+    const search = new Search(named("query"), named("matches"), named("offers"), list, overview, places, seeker);
     timeline.actions = { inversion: (i) => places.inversion(i), mark: (mark) => marking.change(mark) };
-    view.identity = { of: (selection) => model.selected(selection), found: (selected) => model.found(selected) };
+    view.identity = {
+        of: (selection) => model.selected(selection), found: (selected) => model.found(selected),
+        // The address of a page with the whole trace is shorter: it contains numbers of rows and spans.
+        written: (identity) => (identity && model.part ? written(identity) : null), read: readFrom,
+    };
     const notice = new Notice(named("count"), () => {
         if (model.header.isReading) return READING;
         return model.part && !model.part.listed ? unlisted(model.part) : list.heading();
@@ -141,7 +167,7 @@ export function show(content, store, load, several = null) {
     };
     /** The colours of the theme for which `contexts` was computed. @type {import("./theme.js").Colours | null} */
     let coloured = null;
-    let written = "";
+    let shownAddress = "";
     let isDrawn = false;
     const pace = new Pace();
     /** The timer for another frame, which updates the texts if the movement has ended. */
@@ -157,10 +183,14 @@ export function show(content, store, load, several = null) {
         named("back").toggleAttribute("disabled", view.past.length === 0);
         named("forward").toggleAttribute("disabled", view.future.length === 0);
         const address = view.address((offset) => model.exact(offset));
-        if (address !== written && isDrawn) history.replaceState(null, "", `#${address}`);
-        written = address;
+        if (address !== shownAddress && isDrawn) history.replaceState(null, "", `#${address}`);
+        shownAddress = address;
         isDrawn = true;
-        named("sequence").setAttribute("aria-pressed", String(view.isSequence));
+        const sequence = named("sequence");
+        sequence.setAttribute("aria-pressed", String(view.isSequence));
+        sequence.toggleAttribute("disabled", !view.canSequence);
+        const title = view.canSequence && (view.isSequence || !view.wantsSequence) ? sequenceTitle : NO_SEQUENCE;
+        if (sequence.title !== title) sequence.title = title;
     };
     const draw = () => {
         const begun = performance.now();
@@ -192,11 +222,12 @@ export function show(content, store, load, several = null) {
     };
     /** Replaces the content of the page. @param {Content} next */
     const refill = (next) => {
-        const selected = model.selected(view.selection);
+        const selected = model.selected(view.selection) ?? view.sought;
         model.fill(next.header, next.columns);
         recolour();
-        // The new content may lack the selected event.
-        view.selection = model.found(selected);
+        // The new content may lack the selection. Another part of a large trace can contain it.
+        view.seek(selected);
+        if (view.sought && (!model.part || isGone(model, view.sought))) view.sought = null;
         view.refill(model.events.at);
         timeline.refill();
         splitters.fit();
@@ -204,6 +235,7 @@ export function show(content, store, load, several = null) {
         details.refill();
         figures.refill();
         histograms.refill();
+        if (model.part) search.refill();
         headings();
     };
     /** Moves the files to their offsets. */
@@ -226,7 +258,12 @@ export function show(content, store, load, several = null) {
     });
     const whole = (/** @type {Content} */ { header, columns }) => {
         overview.cache = null;
-        overview.whole = model.part ? new Model(header, columns) : null;
+        timeline.whole = overview.whole = model.part ? new Model(header, columns) : null;
+    };
+    /** Forgets what the server or the worker found out about a large trace, because the trace has changed. */
+    const forget = () => {
+        exact.clear();
+        seeker.again();
     };
     const splitters = new Splitters({
         bar: named("splitter"), divider: named("divider"), main: named("picture").parentElement ?? document.body,
@@ -243,7 +280,7 @@ export function show(content, store, load, several = null) {
     new ResizeObserver(plan).observe(canvas);
     const buttons = {
         back: () => view.back(), forward: () => view.forward(), fit: () => view.fit(),
-        sequence: () => view.setSequence(!view.isSequence),
+        sequence: () => view.toggleSequence(),
         theme: () => theme.toggle(), help: () => keys.help(),
     };
     for (const [id, action] of Object.entries(buttons)) named(id).addEventListener("click", action);
@@ -254,7 +291,14 @@ export function show(content, store, load, several = null) {
         update(next) {
             refill(next);
             whole(next);
+            forget();
             view.resize(model.length);
+        },
+        /** States whether the server still reads the trace. @param {boolean} isReading */
+        reading(isReading) {
+            if (isReading === exact.isReading) return;
+            exact.isReading = isReading;
+            arrived();
         },
         /** Shows the newest content of several files. */
         refresh() {
@@ -266,6 +310,7 @@ export function show(content, store, load, several = null) {
             search.clear();
             refill(next);
             whole(next);
+            exact.clear();
             view.reset(model.length);
             document.title = next.header.title;
         },

@@ -85,8 +85,10 @@ export class Search {
      * @param {import("./events.js").EventList} list
      * @param {import("./overview.js").Overview} overview
      * @param {import("./places.js").Places} places
+     * @param {import("./seeker.js").Seeker} seeker searches the whole trace if the page contains only a part
      */
-    constructor(input, output, offers, list, overview, places) {
+    constructor(input, output, offers, list, overview, places, seeker) {
+        this.seeker = seeker;
         this.input = input;
         this.offers = offers;
         this.places = places;
@@ -126,6 +128,7 @@ export class Search {
     /** Forgets the text and the found events. */
     clear() {
         this.input.value = this.done = "";
+        this.seeker.clear();
         this.indices = [];
         this.list.found.clear();
         this.list.wanted = "";
@@ -168,6 +171,33 @@ export class Search {
         this.list.found = new Set(this.indices);
         this.list.wanted = this.done.trim().toLowerCase();
         this.overview.found = this.indices.map((index) => model.events.at[index]);
+        if (!model.part) return;
+        // The list contains only events of a part, so the seeker searches the whole trace.
+        const isTime = rangeIn(model, this.done) !== null || timeIn(model, this.done) !== null;
+        this.seeker.run(isTime ? "" : this.done);
+        this.showFound();
+    }
+
+    /** Shows the events that the seeker found in the whole trace. */
+    showFound() {
+        const origin = Number(this.list.timeline.model.origin);
+        this.overview.found = this.seeker.found.map(({ ticks }) => ticks - origin);
+    }
+
+    /** The number of the selected event in the whole trace, or null. @returns {number | null} */
+    get seq() {
+        const { timeline: { model, view }, current } = this.list;
+        if (current >= 0) return model.events.number(current);
+        return view.sought && view.sought.key === undefined ? view.sought.seq : null;
+    }
+
+    /** Selects the next event that contains the text in the whole trace. @param {1 | -1} direction */
+    async nextInTrace(direction) {
+        const { timeline: { model, view } } = this.list;
+        const near = Math.max(0, ...model.rows.map((/** @type {any} */ { spans }) => (spans.count > 0 ? spans.seq[Math.max(spans.find(view.from), 0)] : 0)));
+        const here = { seq: this.seq, ticks: Number(model.exact(Math.max(view.from, 0))), near };
+        const event = await this.seeker.next(direction, here);
+        if (event) this.places.seekEvent(event.seq, event.ticks);
     }
 
     /**
@@ -178,6 +208,10 @@ export class Search {
         const { model } = this.list.timeline;
         if (this.done.trim() === "") {
             this.output.textContent = "";
+            return;
+        }
+        if (model.part && this.seeker.wanted !== "") {
+            this.output.textContent = this.seeker.text(this.seq);
             return;
         }
         if (this.indices.length === 0) {
@@ -191,13 +225,16 @@ export class Search {
         const place = current < 0 ? -1 : lowerBound(this.indices, current);
         const count = grouped(this.indices.length);
         const isFound = place >= 0 && this.indices[place] === current;
-        const scope = model.part ? " listed" : "";
-        this.output.textContent = (isFound ? `${place + 1} of ${count}` : `${count} event${count === "1" ? "" : "s"}`) + scope;
+        this.output.textContent = isFound ? `${place + 1} of ${count}` : `${count} event${count === "1" ? "" : "s"}`;
     }
 
     /** Selects the next event that was found, selects a range, or goes to a time. @param {1 | -1} direction */
     next(direction) {
         const { timeline } = this.list;
+        if (timeline.model.part && this.seeker.wanted !== "") {
+            this.nextInTrace(direction);
+            return;
+        }
         if (this.indices.length === 0) {
             const { model, view } = timeline;
             const inside = (/** @type {number} */ offset) => Math.min(Math.max(offset, 0), model.length);

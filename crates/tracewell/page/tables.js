@@ -2,6 +2,7 @@
 
 import { element } from "./elements.js";
 import { sorted } from "./figures.js";
+import { LargeTables } from "./large.js";
 import { grouped } from "./time.js";
 
 /** Maximum number of rows that a table shows. */
@@ -24,10 +25,12 @@ export class FigurePanel {
     /**
      * @param {HTMLElement} panel
      * @param {import("./figures.js").Figures} figures
+     * @param {import("./exact.js").Exact} exact the figures of a large trace
      */
-    constructor(panel, figures) {
+    constructor(panel, figures, exact) {
         this.panel = panel;
         this.figures = figures;
+        this.large = new LargeTables(figures, exact);
         this.view = figures.places.view;
         this.chosen = "";
         /** Key of the table that the panel shows again when no range is selected any more; empty if there is none. */
@@ -68,8 +71,9 @@ export class FigurePanel {
 
     fill() {
         const { figures, view } = this;
-        const whole = figures.tables;
-        const part = figures.range(...this.time);
+        const isLarge = figures.model.part !== null;
+        const whole = isLarge ? this.large.whole() : figures.tables;
+        const part = isLarge ? this.large.range(...this.time, view.measured !== null) : figures.range(...this.time);
         const title = view.measured ? "Selected range" : "Shown time";
         const all = [...whole, ...part];
         const find = (/** @type {string} */ key) => all.find((each) => tableKey(each) === key);
@@ -110,8 +114,11 @@ export class FigurePanel {
         const { figures: { model }, view } = this;
         const [from, to] = this.time.map((time) => model.time(model.exact(time)));
         const part = `${view.measured ? "selected range" : "shown time"} ${from} to ${to}`;
-        const text = table.isPart ? part : `${table.section ?? "whole trace"}, ${model.span(0, model.length)}`;
+        const time = table.isPart ? part : `${table.section ?? "whole trace"}, ${model.span(0, model.length)}`;
+        const text = table.scope ? `${time} · ${table.scope}` : time;
         const node = element("p", [element("b", [text])], "scope");
+        const state = model.part ? this.large.state(table.isPart === true) : "";
+        if (state !== "") node.append(element("span", [state], "hint"));
         const other = counterpart(table, others);
         if (other && (table.isPart || view.measured)) {
             const button = element("button", [table.isPart ? "show whole trace" : `show ${part}`]);

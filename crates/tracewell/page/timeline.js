@@ -35,6 +35,8 @@ export class Timeline {
         /** The visible part of the last picture. */
         this.drawn = "";
         this.model = model;
+        /** The whole trace at a low resolution, if the model contains only a part of it. @type {import("./model.js").Model | null} */
+        this.whole = null;
         this.view = view;
         this.theme = theme;
         this.contexts = contexts;

@@ -29,6 +29,8 @@ export class View {
         this.scale = PROPORTIONAL;
         /** @type {Sequence | null} */
         this.sequence = null;
+        /** True if the user wants the view in sequence. A part of a large trace may list no events, and then has no sequence. */
+        this.wantsSequence = false;
         /** The panel below the timeline. */
         this.tab = "events";
         /** @type {Set<string>} names of groups and rows that are folded or hidden */
@@ -46,6 +48,8 @@ export class View {
         this.to = length;
         /** @type {Selection} */
         this.selection = null;
+        /** The identity of a selection that the loaded part of the trace does not contain. @type {any} */
+        this.sought = null;
         /** @type {[number, number] | null} */
         this.range = null;
         /** @type {(() => void)[]} */
@@ -58,8 +62,9 @@ export class View {
         this.past = [];
         /** @type {Past[]} */
         this.future = [];
-        /** Functions that convert a selection to its identity and back. The identity stays valid if the content changes. */
-        this.identity = { of: (/** @type {Selection} */ selection) => /** @type {any} */ (selection), found: (/** @type {any} */ of) => /** @type {Selection} */ (of) };
+        /** Functions that convert a selection to its identity and back. The identity stays valid if the content changes. `written` and `read` convert an identity to a part of an address and back. */
+        this.identity = { of: (/** @type {Selection} */ selection) => /** @type {any} */ (selection), found: (/** @type {any} */ of) => /** @type {Selection} */ (of),
+            written: (/** @type {any} */ _) => /** @type {string | null} */ (null), read: (/** @type {Map<string, string>} */ _) => /** @type {any} */ (null) };
     }
 
     changed() {
@@ -90,7 +95,7 @@ export class View {
     /** Shows the whole of another trace, without a selection. @param {number} length */
     reset(length) {
         this.length = length;
-        this.selection = this.range = this.cursor = this.begun = null;
+        this.selection = this.sought = this.range = this.cursor = this.begun = null;
         this.past = [];
         this.future = [];
         this.folded.clear();
@@ -127,7 +132,7 @@ export class View {
 
     /** The visible time, the range and the selection. @returns {Past} */
     get state() {
-        return { time: [this.from, this.to], range: this.range, selected: this.identity.of(this.selection) };
+        return { time: [this.from, this.to], range: this.range, selected: this.identity.of(this.selection) ?? this.sought };
     }
 
     /** Stores the current state, unless it equals the state that was stored last. */
@@ -157,7 +162,7 @@ export class View {
         if (!target) return;
         to.push(this.state);
         this.range = target.range;
-        this.selection = this.identity.found(target.selected);
+        this.seek(target.selected);
         this.cursor = this.begun = null;
         this.show(...target.time);
     }
@@ -235,11 +240,12 @@ export class View {
     refill(at) {
         this.at = at;
         this.sequence = null;
-        if (this.isSequence) this.setSequence(true);
+        this.setSequence(this.wantsSequence);
     }
 
     /** Shows events with equal width, or in proportion to time. @param {boolean} isSequence */
     setSequence(isSequence) {
+        this.wantsSequence = isSequence;
         if (isSequence && this.at.length > 1) {
             this.sequence ??= new Sequence(this.at);
             this.scale = this.sequence;
@@ -247,6 +253,17 @@ export class View {
             this.scale = PROPORTIONAL;
         }
         this.changed();
+    }
+
+    /** True if the view in sequence can be switched on or off: it needs events. */
+    get canSequence() {
+        return this.wantsSequence || this.at.length > 1;
+    }
+
+    /** Switches the view in sequence. Returns false if the page lists no events for it. */
+    toggleSequence() {
+        if (this.canSequence) this.setSequence(!this.wantsSequence);
+        return this.canSequence;
     }
 
     /** Makes a time or a time range visible, unless it is visible already. @param {number} from */
@@ -257,9 +274,16 @@ export class View {
         this.jump(middle - span / 2, middle + span / 2);
     }
 
+    /** Selects what has an identity, as soon as the page contains it. @param {any} identity */
+    seek(identity) {
+        this.selection = this.identity.found(identity);
+        this.sought = this.selection ? null : identity;
+    }
+
     /** @param {Selection} selection */
     select(selection) {
         this.selection = selection;
+        this.sought = null;
         this.cursor = null;
         this.changed();
     }
@@ -273,7 +297,7 @@ export class View {
     goTo(at) {
         const span = Math.min(this.span, this.length / 10);
         this.jump(at - span / 2, at + span / 2);
-        this.selection = null;
+        this.selection = this.sought = null;
         this.cursor = at;
     }
 
@@ -300,10 +324,12 @@ export class View {
         if (!isAll) parts.push(`t=${pair([Math.max(this.from, 0), Math.min(this.to, this.length)])}`);
         if (this.measured) parts.push(`r=${pair(this.measured)}`);
         const { selection } = this;
-        if (selection && "row" in selection) parts.push(`s=${selection.row}.${selection.span}`);
-        if (selection && "event" in selection) parts.push(`e=${selection.event}`);
-        if (selection && "whole" in selection) parts.push(`w=${selection.whole}`);
-        if (this.isSequence) parts.push("q=1");
+        const named = this.identity.written(this.identity.of(selection) ?? this.sought);
+        if (named !== null) parts.push(named);
+        else if (selection && "row" in selection) parts.push(`s=${selection.row}.${selection.span}`);
+        else if (selection && "event" in selection) parts.push(`e=${selection.event}`);
+        else if (selection && "whole" in selection) parts.push(`w=${selection.whole}`);
+        if (this.wantsSequence) parts.push("q=1");
         if (this.offsets.some((offset) => offset !== 0)) parts.push(`d=${this.offsets.join(",")}`);
         if (this.showsArrows) parts.push("x=1");
         if (this.tab !== "events") parts.push(`p=${this.tab}`);
@@ -336,7 +362,9 @@ export class View {
         if (span) selection = { row: Number(span[1]), span: Number(span[2]) };
         else if (event) selection = { event: Number(event[0]) };
         else if (whole) selection = { whole: Number(whole[0]) };
-        if (selection && exists(selection)) this.selection = selection;
+        const named = this.identity.read(values);
+        if (named) this.seek(named);
+        else if (selection && exists(selection)) this.selection = selection;
         this.tab = /^[a-z]{1,20}$/.exec(values.get("p") ?? "")?.[0] ?? "events";
         this.folded = new Set(decodedNames(values.get("f") ?? ""));
         this.order = decodedNames(values.get("o") ?? "");

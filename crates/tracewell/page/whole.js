@@ -18,12 +18,13 @@ export function wholeRow(details, row) {
     const { model } = details;
     const name = row.kind === "context" ? model.name(row.context) : row.kind === "core" ? `core ${row.number}` : row.name;
     const what = row.group ? "spans of a thread" : WORDS[row.kind] ?? row.what;
-    const facts = row.kind === "lock" ? lockFacts(details, row) : row.kind === "context" ? contextFacts(details, row)
+    const facts = model.part ? partFacts(details, row) : row.kind === "lock" ? lockFacts(details, row) : row.kind === "context" ? contextFacts(details, row)
         : row.kind === "core" ? coreFacts(details, row) : objectFacts(row);
     if (row.file !== undefined) facts.unshift(["file", [model.files[row.file].title]]);
-    const about = [row.kind === "core" ? "" : what, model.part ? "figures of the visible part" : ""].filter((text) => text !== "").join(" · ");
+    const about = [row.kind === "core" ? "" : what, model.part ? "figures of the whole trace" : "", model.part ? details.exact.ofWhole().text : ""].filter((text) => text !== "").join(" · ");
     const parts = [element("h2", breakable(name)), element("p", [about]), details.list(facts)];
-    if (row.kind === "lock" && row.spans.count > 0) parts.push(holderTable(details, row));
+    // The spans of a part do not show all holders.
+    if (row.kind === "lock" && row.spans.count > 0 && !model.part) parts.push(holderTable(details, row));
     return parts;
 }
 
@@ -87,6 +88,23 @@ function coreFacts({ model }, { spans }) {
     const times = spans.times(0, model.length);
     const share = (/** @type {number} */ state) => [`${((100 * times[state]) / model.length).toFixed(1)} %, ${model.span(0, times[state])}`];
     return [["tasks", share(TASK)], ["interrupts", share(INTERRUPT)], ["idle", share(IDLE)]];
+}
+
+/** Returns the facts about a row of a large trace. The loaded part does not contain all of its spans. @type {(details: Details, row: any) => Fact[]} */
+function partFacts(details, row) {
+    const { model } = details;
+    const exact = details.large()?.facts(row, (text, follow) => details.link(text, follow)) ?? [];
+    if (row.kind === "lock") {
+        const created = inheritance(model, row);
+        /** @type {Fact[]} */
+        const how = created ? [["inheritance", [created.inherits ? "yes (" : "none (", details.eventLink(created.event, false), ")"]]] : [];
+        return [["address", [row.key]], ...how, ...exact];
+    }
+    if (row.kind === "context") {
+        const { key } = model.contexts[row.context];
+        return [[keyName(key), [key]], ...exact];
+    }
+    return row.kind === "core" ? exact : objectFacts(row).filter(([name]) => !["changes", "steps"].includes(name));
 }
 
 /** @type {(row: any) => Fact[]} */

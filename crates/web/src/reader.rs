@@ -4,10 +4,16 @@ use std::fmt::Display;
 
 use serde::Deserialize;
 use serde_json::json;
+use tracewell::analysis::scheduling::Wanted;
 use tracewell::export::list::FormatList;
-use tracewell::export::page::{LargePage, ListedEvents, MAX_PARTS, ServedBuilder, View};
+use tracewell::export::page::{
+    FoundEvents, LargePage, ListedEvents, MAX_PARTS, Search, ServedBuilder, View,
+};
 use tracewell::input::{Advance, Input, Settings};
 use tracewell::model::{Severity, Trace};
+use tracewell::report::analyses::{self, Analyses};
+use tracewell::report::document::DocumentWriter;
+use tracewell::select::{Bound, Ranged, Selection};
 
 /// Maximum number of bytes of a trace.
 pub const MAX_BYTES: usize = 512 << 20;
@@ -32,6 +38,12 @@ enum Request {
     Facts,
     /// The payload of a view of a large trace. `from` and `to` are timestamps in ticks.
     View { from: String, to: String, parts: u64, events: bool },
+    /// The figures of a large trace or of a range, as the server's `api/v1/analysis` returns them.
+    /// They contain `worst` waits.
+    Analysis { range: Option<[String; 2]>, worst: usize },
+    /// The events of a large trace that contain a text, as the server's `api/v1/search` returns
+    /// them.
+    Search { text: String, after: Option<u64>, before: Option<u64>, limit: usize, count: bool },
 }
 
 /// A trace in memory.
@@ -78,6 +90,20 @@ impl Reader {
                 let range = ticks(&from)?..ticks(&to)?;
                 self.view(range.start..range.end.max(range.start), parts, events)
             }
+            Request::Analysis { range, worst } => {
+                let bound = |at: usize| -> Result<Option<Bound>, String> {
+                    range.as_ref().map(|range| Ok(Bound::Ticks(ticks(&range[at])?))).transpose()
+                };
+                let selection =
+                    Selection { from: bound(0)?, to: bound(1)?, ..Selection::default() };
+                self.analysis(selection, worst)
+            }
+            Request::Search { text, after, before, limit, count } => {
+                let first = after.map_or(0, |after| after.saturating_add(1));
+                let mut found = FoundEvents::new(&text, Search { first, before, limit, count });
+                self.large_input()?.read(&mut found).map_err(self::text)?;
+                Ok(found.json().to_string().into_bytes())
+            }
         }
     }
 
@@ -113,7 +139,7 @@ impl Reader {
         events: bool,
     ) -> Result<Vec<u8>, String> {
         let (Some(large), Some(input)) = (&self.large, &mut self.input) else {
-            return Err("the answer to 'open' already contains the whole trace".to_owned());
+            return Err(whole());
         };
         let mut listed = None;
         if events {
@@ -124,6 +150,31 @@ impl Reader {
         let view = View { range: Some(range), parts: parts.clamp(1, MAX_PARTS), listed };
         large.view(&view).map_err(text)
     }
+
+    fn analysis(&mut self, selection: Selection, worst: usize) -> Result<Vec<u8>, String> {
+        let wanted = Wanted {
+            waits: true,
+            worst_waits: Some(worst),
+            distributions: true,
+            ..Wanted::default()
+        };
+        let mut ranged = Ranged::new(Analyses::new(wanted), selection);
+        let trace = self.large_input()?.read(&mut ranged).map_err(text)?;
+        let mut document = DocumentWriter::new(Vec::new(), analyses::SCHEMA);
+        let figures = ranged.into_inner();
+        figures.write_json(&trace, "", None, &mut document).map_err(text)?;
+        document.end().map_err(text)
+    }
+
+    /// Returns the input of a large trace.
+    fn large_input(&mut self) -> Result<&mut Input, String> {
+        self.input.as_mut().ok_or_else(whole)
+    }
+}
+
+/// Returns the error for a request that only a large trace needs.
+fn whole() -> String {
+    "the answer to 'open' already contains the whole trace".to_owned()
 }
 
 fn text(error: impl Display) -> String {

@@ -220,6 +220,7 @@ impl Analyze {
             jobs: self.jobs,
             waits: self.waits,
             only_inverted: false,
+            worst_waits: None,
             budgets: self.budgets,
             distributions: self.wants_distributions(),
             uses: false,

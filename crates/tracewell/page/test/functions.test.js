@@ -8,6 +8,7 @@ import { culprits } from "../causes.js";
 import { needed, partOf } from "../detail.js";
 import { bars, quantile } from "../distributions.js";
 import { Figures, sorted } from "../figures.js";
+import { isGone, readFrom, spanIn, written } from "../identity.js";
 import { Intervals } from "../intervals.js";
 import { inWords } from "../live.js";
 import { BLOCKED, Model, Spans, TASK } from "../model.js";
@@ -21,6 +22,7 @@ import { Reader } from "../reader.js";
 import { Sheet } from "../rectangles.js";
 import { contextOrder, counted, laneName, lanes, ordered as arranged, placed, reordered } from "../rows.js";
 import { Sequence } from "../scale.js";
+import { Seeker } from "../seeker.js";
 import { inflated, numbers, payload, wideNumbers } from "../source.js";
 import { SvgInk, svg } from "../svg.js";
 import { contextColours } from "../theme.js";
@@ -488,7 +490,7 @@ test("folded groups have no lanes", () => {
 });
 
 test("the page requests a view of a large trace if the loaded view is too small or too coarse", () => {
-    const part = { from: 1000, until: 4000, resolution: 2, events: 9, most: 50, listed: false };
+    const part = { from: 1000, until: 4000, resolution: 2, events: 9, most: 50, listed: false, inversions: 7 };
     const view = (from, to) => ({ from, to, length: 10000 });
     assert.equal(needed(part, view(2000, 3000), 500), null);
     assert.equal(needed({ ...part, from: 0, until: 10000, resolution: 10 }, view(-100, 10100), 1000), null);
@@ -496,7 +498,7 @@ test("the page requests a view of a large trace if the loaded view is too small 
     assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 250), null);
     assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 1000), { from: 1500, to: 3500, parts: 2000 });
     assert.deepEqual(needed(part, view(500, 1500), 500), { from: 0, to: 2000, parts: 1000 });
-    const header = { from: "5", part: { from: "1005", until: "4005", resolution: "2", events: 9, most: 50, listed: false } };
+    const header = { from: "5", part: { from: "1005", until: "4005", resolution: "2", events: 9, most: 50, listed: false, inversions: 7 } };
     assert.deepEqual(partOf(header), part);
     assert.equal(partOf({ from: "0" }), null);
 });
@@ -580,4 +582,87 @@ test("an SVG file contains the shapes that were drawn, and escapes text", () => 
         '<text x="5" y="110"', '>&#60;a&#62; &#38; &#34;b&#34;</text>', 'font-weight="600"', 'font-size="11.5"', 'fill="url(#100h1)"', 'id="100h1"',
     ]) assert.ok(file.includes(part), part);
     assert.equal(file.split("<g ").length, file.split("</g>").length);
+});
+
+test("an address names events by their numbers, and spans by their rows and times", () => {
+    for (const [identity, text] of [
+        [{ seq: 2097235, at: 4235719082 }, "E=2097235@4235719082"],
+        [{ key: "context:3", from: 10, until: 25, state: undefined }, "S=context:3@10-25"],
+        [{ key: "lock:0x10:mutex", from: 10, until: 25, state: 1 }, "S=lock:0x10:mutex@10-25~1"],
+        [{ key: "core:0", seq: -1 }, "W=core:0"],
+    ]) {
+        assert.equal(written(identity), text);
+        assert.deepEqual(readFrom(new Map([text.split("=")])), identity);
+    }
+    assert.equal(readFrom(new Map([["E", "7"], ["S", "core:0@x"], ["s", "0.30"], ["e", "48"]])), null);
+});
+
+test("a part of a trace contains a selected span only if it has the same ends, or exactly enough to find it", () => {
+    const spans = (/** @type {number[]} */ ...at) => ({
+        at, state: at.map((_, i) => [1, 5][i % 2]), count: at.length,
+        from: (/** @type {number} */ i) => at[i], to: (/** @type {number} */ i) => at[i + 1] ?? 900,
+        find: (/** @type {number} */ time) => at.filter((each) => each <= time).length - 1,
+        within: (/** @type {number} */ from, /** @type {number} */ to) => [at.filter((each) => each <= from).length - 1, at.filter((each) => each < to).length],
+    });
+    const part = (/** @type {number} */ resolution) => ({ origin: 100n, part: { from: 0, until: 900, resolution } });
+    const row = { spans: spans(0, 100, 300, 420, 440) };
+    assert.equal(spanIn(part(0), row, { from: 200, until: 400 }), 1);
+    // A coarse part combines the span with the next ones.
+    assert.equal(spanIn(part(50), { spans: spans(0, 100, 420) }, { from: 200, until: 400 }), -1);
+    const longest = { from: 190, until: 545, state: 5 };
+    assert.equal(spanIn(part(0), row, longest), 1);
+    assert.equal(spanIn(part(100), row, longest), -1, "the part is too coarse");
+    const gone = { from: 200, until: 400, resolution: 50 };
+    assert.deepEqual([isGone(part(50), gone), isGone(part(10), gone), isGone(part(10), { ...gone, until: 2000 })], [false, true, false]);
+});
+
+/** Answers searches as the server does, in a trace in which each tenth of 3000 events contains the text. */
+const asks = {
+    figures: async () => null,
+    /** @param {any} wanted */
+    search: async ({ after = -1, before = Infinity, limit, count }) => {
+        const all = Array.from({ length: 300 }, (_, i) => i * 10).filter((seq) => seq > after && seq < before);
+        const shown = before < Infinity ? all.slice(-Math.min(limit, 40)) : all.slice(0, Math.min(limit, 40));
+        const events = shown.map((seq) => ({ seq, ticks: String(seq * 7) }));
+        return { events, more: events.length < all.length, ...(count ? { count: 300 } : {}) };
+    },
+};
+
+test("the next and previous event with a text are found in the whole trace, also beyond the events that were sent", async () => {
+    const seeker = new Seeker(asks, () => undefined);
+    seeker.run(" text ");
+    assert.equal(seeker.text(null), "searching …");
+    const here = (/** @type {number | null} */ seq, ticks = 0) => ({ seq, ticks, near: Math.floor(ticks / 7) });
+    assert.equal((await seeker.next(1, here(null, 36)))?.seq, 10);
+    await new Promise((resolve) => { setTimeout(resolve, 20); });
+    assert.equal(seeker.text(20), "3 of 300 in the trace");
+    assert.equal((await seeker.next(1, here(10)))?.seq, 20);
+    assert.equal((await seeker.next(-1, here(20)))?.seq, 10);
+    // After the last event that was sent follow others.
+    assert.equal((await seeker.next(1, here(390)))?.seq, 400);
+    assert.equal(seeker.text(400), "41 of 300 in the trace");
+    assert.equal((await seeker.next(-1, here(400)))?.seq, 390);
+    assert.equal(seeker.text(390), "40 of 300 in the trace");
+    // The search goes round at both ends.
+    assert.equal((await seeker.next(-1, here(0)))?.seq, 2990);
+    assert.equal((await seeker.next(1, here(55)))?.seq, 60, "from an event that was not found, far from those that were sent");
+    assert.equal((await seeker.next(-1, here(0)))?.seq, 2990);
+    assert.equal(seeker.text(2990), "300 of 300 in the trace");
+    assert.equal((await seeker.next(1, here(2990)))?.seq, 0);
+    // Without a selection, the search begins at the view, even if the events there were not sent.
+    assert.equal((await seeker.next(1, here(null, 14_010)))?.seq, 2010);
+    assert.equal(seeker.text(2010), "300 events in the trace");
+});
+
+test("a search that finds nothing says so only after it has searched the whole trace", async () => {
+    const none = { ...asks, search: async () => ({ events: [], more: false }) };
+    const seeker = new Seeker(none, () => undefined);
+    seeker.run("x");
+    assert.equal(seeker.text(null), "searching …");
+    assert.equal(await seeker.next(1, { seq: null, ticks: 0, near: 0 }), null);
+    assert.equal(seeker.text(null), "nothing found in the whole trace");
+    const failing = new Seeker({ ...asks, search: async () => Promise.reject(new Error("no such file")) }, () => undefined);
+    failing.run("x");
+    await failing.ready;
+    assert.equal(failing.text(null), "no such file");
 });

@@ -185,6 +185,15 @@ test("the page shows a trace of more than two million events in parts, and stays
     await page.evaluate(() => { location.hash = "t=4155000-4352000"; });
     await page.waitForFunction(() => /^\d+ events/.test(document.getElementById("count").textContent), undefined, { timeout: 120_000 });
     assert.ok(await page.getByText("tx_mutex_get").count() > 0);
+    // The worker computes the figures of the whole trace, and searches all of it.
+    await page.keyboard.press("2");
+    await page.locator("#figures nav button", { hasText: /^Longest waits$/ }).first().click({ timeout: 120_000 });
+    assert.match(await page.textContent("#figures .scope"), /^whole trace, .* the 200 longest of [\d,]+/);
+    await page.keyboard.press("/");
+    await page.fill("#query", "no such text");
+    await page.waitForFunction(() => document.getElementById("matches").textContent === "nothing found in the whole trace", undefined, { timeout: 120_000 });
+    await page.fill("#query", "tx_mutex_get");
+    await page.waitForFunction(() => /^[\d,]{6,} events in the trace$/.test(document.getElementById("matches").textContent), undefined, { timeout: 120_000 });
     assert.deepEqual(faults, []);
     await page.close();
 });

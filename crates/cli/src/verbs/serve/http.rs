@@ -4,7 +4,7 @@
 //! Each connection serves one request. `routes` contains the addresses, and `guard` refuses
 //! requests.
 
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -103,7 +103,7 @@ impl Response {
     }
 
     /// Returns a response with a JSON document.
-    pub(super) fn json(body: Vec<u8>) -> Self {
+    pub(super) fn json(body: impl Into<Arc<Vec<u8>>>) -> Self {
         Self::new("application/json", body)
     }
 
@@ -308,6 +308,17 @@ fn read_head(mut stream: &TcpStream, limits: &Limits) -> io::Result<Option<Vec<u
         }
     }
     Ok(Some(head))
+}
+/// Returns true if the client has closed its side of the connection. It then needs no answer.
+pub(super) fn is_closed(stream: &TcpStream) -> bool {
+    if stream.set_nonblocking(true).is_err() {
+        return false;
+    }
+    let closed = match stream.peek(&mut [0]) {
+        Ok(read) => read == 0,
+        Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
+    };
+    stream.set_nonblocking(false).is_err() || closed
 }
 
 /// Ends a connection after a response. If bytes from the client remained unread, the system could

@@ -23,13 +23,12 @@ use std::time::Duration;
 use serde_json::json;
 use tracewell::analysis::scheduling::Wanted;
 use tracewell::export::events::{EventFormat, EventWriter};
-use tracewell::export::page::{self, ListedEvents, View};
+use tracewell::export::page::{self, FoundEvents, ListedEvents, Search, View};
 use tracewell::input::{Input, InputError};
-use tracewell::model::{Batch, Columns, Event, Flow, Loss, Sink, SinkError, Stop, Trace};
+use tracewell::model::{Batch, Columns, Flow, Loss, Sink, SinkError, Stop, Trace};
 use tracewell::report::analyses::{self, Analyses};
 use tracewell::report::document::DocumentWriter;
 use tracewell::select::{Ranged, Selection};
-use tracewell::text::{Describer, TextBuffer};
 
 use super::content::Content;
 use super::http::{self, CONFLICT, FAILED, Limits, NOT_FOUND, Request, Response};
@@ -52,9 +51,21 @@ pub(super) struct Routes {
     shown: Arc<Shown>,
     /// The marks of each trace.
     marks: Vec<MarkFile>,
-    /// The lock is held while a request reads the trace, so that only one request at a time reads
-    /// it.
+    /// The figures of each trace that were requested last.
+    known: Vec<Mutex<Option<KnownFigures>>>,
+    /// The lock is held while a request reads the trace for its events, so that only one such
+    /// request at a time reads it.
     reading: Mutex<()>,
+    /// The same for figures. Figures of a whole trace take long, and events do not wait for them.
+    analysing: Mutex<()>,
+}
+
+/// The figures of a whole trace as JSON.
+struct KnownFigures {
+    edition: u64,
+    /// Number of the worst waits that they contain.
+    worst: u64,
+    figures: Arc<Vec<u8>>,
 }
 
 impl Answer for Routes {
@@ -80,7 +91,7 @@ impl Answer for Routes {
             };
             return response.unwrap_or_else(|refusal| refusal).write(stream, limits);
         }
-        let response = self.respond(path, &request.query).unwrap_or_else(|refusal| refusal);
+        let response = self.respond(path, &request.query, stream).unwrap_or_else(|refusal| refusal);
         response.write(stream, limits)
     }
 }
@@ -89,7 +100,8 @@ impl Routes {
     /// Returns the routes. The marks file of a trace is next to the trace's first file.
     pub(super) fn new(shown: Arc<Shown>) -> Self {
         let marks = shown.all.iter().map(|content| MarkFile::of(content.traces.first())).collect();
-        Self { shown, marks, reading: Mutex::new(()) }
+        let known = shown.all.iter().map(|_| Mutex::default()).collect();
+        Self { shown, marks, known, reading: Mutex::default(), analysing: Mutex::default() }
     }
 
     /// Returns the parameters of a request, and the trace that it names.
@@ -101,10 +113,11 @@ impl Routes {
             Query::parse(query, &[known, &["file"]].concat())?
         };
         let file = query.number("file", 0, last as u64)? as usize;
-        Ok(Asked { query, content: &self.shown.all[file], marks: &self.marks[file] })
+        let (content, marks, known) = (&self.shown.all[file], &self.marks[file], &self.known[file]);
+        Ok(Asked { query, content, marks, known })
     }
 
-    fn respond(&self, path: &str, query: &str) -> Result<Response, Response> {
+    fn respond(&self, path: &str, query: &str, stream: &TcpStream) -> Result<Response, Response> {
         let asked = |known: &[&str]| self.parse(query, known);
         match path {
             "" => {
@@ -129,8 +142,10 @@ impl Routes {
             }
             "api/v1/marks" => with_marks(asked(&[])?.marks.read()),
             "api/v1/events" => self.events(&asked(&["from", "to", "after", "limit", "where"])?),
-            "api/v1/search" => self.search(&asked(&["q", "after", "limit"])?),
-            "api/v1/analysis" => self.analysis(&asked(&["from", "to"])?),
+            "api/v1/search" => {
+                self.search(&asked(&["q", "after", "before", "limit", "count"])?, stream)
+            }
+            "api/v1/analysis" => self.analysis(&asked(&["from", "to", "worst"])?, stream),
             _ => Err(Response::error(NOT_FOUND, "no such address; docs/viewing.md lists them")),
         }
     }
@@ -143,13 +158,14 @@ impl Routes {
         with_marks(marks.write(body, query.number("was", 0, u64::MAX)?))
     }
 
-    /// Reads the trace into a sink for one request.
+    /// Reads the trace into a sink for one request, while it holds a lock.
     fn read(
         &self,
         content: &Content,
+        lock: &Mutex<()>,
         read: impl FnOnce(&mut Input) -> Result<Trace, InputError>,
     ) -> Result<Trace, Response> {
-        let _one = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = lock.lock().unwrap_or_else(PoisonError::into_inner);
         let opened = content.traces.open();
         let mut input = opened.map_err(|error| Response::error(FAILED, error.message()))?;
         read(&mut input).map_err(|error| match error {
@@ -173,7 +189,7 @@ impl Routes {
         let mut listed = None;
         if query.number("events", 0, 1)? == 1 {
             let mut events = ListedEvents::new(range.clone());
-            let trace = self.read(content, |input| input.read(&mut events))?;
+            let trace = self.read(content, &self.reading, |input| input.read(&mut events))?;
             listed = Some(events.finish(&trace));
         }
         let view = content.view(View { range: Some(range), parts, listed });
@@ -191,7 +207,7 @@ impl Routes {
         let selection = Selection { head: Some(limit), ..query.selection()? };
         let lines = EventWriter::new(Vec::new(), EventFormat::JsonLines, selection);
         let mut after = After::new(FewLosses::new(lines, limit), query)?;
-        self.read(content, |input| input.read(&mut after))?;
+        self.read(content, &self.reading, |input| input.read(&mut after))?;
         let FewLosses { sink, left_out, .. } = after.sink;
         let lines = sink.into_inner();
         let mut lines = lines.map_err(|error| Response::error(FAILED, error.to_string()))?;
@@ -204,39 +220,78 @@ impl Routes {
     }
 
     /// Answers with the numbers and times of the events that contain a text.
-    fn search(&self, asked: &Asked<'_>) -> Result<Response, Response> {
+    fn search(&self, asked: &Asked<'_>, stream: &TcpStream) -> Result<Response, Response> {
         let Asked { query, content, .. } = asked;
-        let limit = query.number("limit", EVENTS, MAX_EVENTS)?;
         let text = query.get("q").filter(|text| !text.is_empty());
         let text = text.ok_or_else(|| bad("expected a parameter q with the text to find"))?;
-        let mut after = After::new(Search::new(text, limit), query)?;
-        self.read(content, |input| input.read(&mut after))?;
-        let Search { found, more, .. } = after.sink;
-        let found = found.iter();
-        let found = found.map(|(seq, ticks)| json!({ "seq": seq, "ticks": ticks.to_string() }));
-        let answer = json!({ "events": found.collect::<Vec<_>>(), "more": more });
-        Ok(Response::json(answer.to_string().into_bytes()))
+        let number = |name| query.number(name, 0, u64::MAX);
+        let search = Search {
+            first: query.get("after").map_or(Ok(0), |_| Ok(number("after")?.saturating_add(1)))?,
+            before: query.get("before").map(|_| number("before")).transpose()?,
+            limit: query.number("limit", EVENTS, MAX_EVENTS)? as usize,
+            count: query.number("count", 0, 1)? == 1,
+        };
+        let mut found = WhileOpen { sink: FoundEvents::new(text, search), stream: Some(stream) };
+        self.read(content, &self.reading, |input| input.read(&mut found))?;
+        Ok(Response::json(found.sink.json().to_string().into_bytes()))
     }
 
-    /// Answers with the figures of a range.
-    fn analysis(&self, asked: &Asked<'_>) -> Result<Response, Response> {
-        let Asked { query, content, .. } = asked;
+    /// Answers with the figures of a range. The server keeps the answer about the worst waits of
+    /// the whole trace, which the page of a large trace requests.
+    fn analysis(&self, asked: &Asked<'_>, stream: &TcpStream) -> Result<Response, Response> {
+        let Asked { query, content, known, .. } = asked;
+        let worst = query.get("worst").map(|_| query.number("worst", 0, MAX_EVENTS)).transpose()?;
         let selection = query.selection()?;
-        let mut figures =
-            Analyses::new(Wanted { waits: true, distributions: true, ..Wanted::default() });
-        let trace = if selection.is_all() {
-            self.read(content, |input| input.read(&mut figures))?
+        let (true, Some(worst)) = (selection.is_all(), worst) else {
+            return Ok(Response::json(self.figures(content, selection, worst, Some(stream))?));
+        };
+        // Another request for the same figures waits for this one.
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let edition = content.progress().edition;
+        let is_same = |known: &&KnownFigures| (known.edition, known.worst) == (edition, worst);
+        let figures = match known.as_ref().filter(is_same) {
+            Some(known) => Arc::clone(&known.figures),
+            None => {
+                let figures = Arc::new(self.figures(content, selection, Some(worst), None)?);
+                let own = Arc::clone(&figures);
+                *known = Some(KnownFigures { edition, worst, figures: own });
+                figures
+            }
+        };
+        Ok(Response::json(figures).of_edition(edition))
+    }
+
+    /// Returns the figures of a range as JSON. If `worst` is present, they contain only that number
+    /// of the worst waits. Stops if the client closes `stream`.
+    fn figures(
+        &self,
+        content: &Content,
+        selection: Selection,
+        worst: Option<u64>,
+        stream: Option<&TcpStream>,
+    ) -> Result<Vec<u8>, Response> {
+        let wanted = Wanted {
+            waits: true,
+            worst_waits: worst.map(|worst| worst as usize),
+            distributions: true,
+            ..Wanted::default()
+        };
+        let figures = Analyses::new(wanted);
+        let lock = &self.analysing;
+        let (figures, trace) = if selection.is_all() {
+            let mut sink = WhileOpen { sink: figures, stream };
+            let trace = self.read(content, lock, |input| input.read(&mut sink))?;
+            (sink.sink, trace)
         } else {
-            let mut ranged = Ranged::new(figures, selection);
-            let trace = self.read(content, |input| input.read(&mut ranged))?;
-            figures = ranged.into_inner();
-            trace
+            let mut sink = WhileOpen { sink: Ranged::new(figures, selection), stream };
+            let trace = self.read(content, lock, |input| input.read(&mut sink))?;
+            (sink.sink.into_inner(), trace)
         };
         let mut document = DocumentWriter::new(Vec::new(), analyses::SCHEMA);
         let name = content.traces.name();
         let written = figures.write_json(&trace, &name, None, &mut document);
         let json = written.and_then(|()| document.end());
-        json.map(Response::json).map_err(|error| Response::error(FAILED, error.to_string()))
+        json.map_err(|error| Response::error(FAILED, error.to_string()))
     }
 
     /// Streams the progress of reading until the client closes the connection.
@@ -262,6 +317,7 @@ struct Asked<'a> {
     query: Query,
     content: &'a Content,
     marks: &'a MarkFile,
+    known: &'a Mutex<Option<KnownFigures>>,
 }
 
 /// Returns the response with the marks, or the error response.
@@ -316,6 +372,31 @@ impl<S: Sink> Sink for After<S> {
     }
 }
 
+/// Passes everything on until the client closes its connection. Then it ends the reading, because
+/// nothing needs the answer: a page gives up a search when the user changes the text.
+struct WhileOpen<'a, S> {
+    sink: S,
+    /// `None` if the answer is needed in any case.
+    stream: Option<&'a TcpStream>,
+}
+
+impl<S: Sink> Sink for WhileOpen<'_, S> {
+    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        if self.stream.is_some_and(http::is_closed) {
+            return Flow::Break(Stop::Complete);
+        }
+        self.sink.events(trace, batch)
+    }
+
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        self.sink.loss(trace, loss)
+    }
+
+    fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
+        self.sink.finish(trace)
+    }
+}
+
 /// Passes on events, and a limited number of losses: a damaged trace can contain millions of losses
 /// without an event between them.
 struct FewLosses<S> {
@@ -347,55 +428,5 @@ impl<S: Sink> Sink for FewLosses<S> {
 
     fn finish(&mut self, trace: &Trace) -> Result<(), SinkError> {
         self.sink.finish(trace)
-    }
-}
-
-/// Finds the events whose name, label, context or arguments contain a text. Ignores case.
-struct Search {
-    text: String,
-    limit: usize,
-    found: Vec<(u64, u64)>,
-    /// True if more events than `limit` contain the text.
-    more: bool,
-    describer: Describer,
-    buffer: TextBuffer,
-}
-
-impl Search {
-    fn new(text: &str, limit: u64) -> Self {
-        Self {
-            text: text.to_lowercase(),
-            limit: usize::try_from(limit).unwrap_or(usize::MAX),
-            found: Vec::new(),
-            more: false,
-            describer: Describer::default(),
-            buffer: TextBuffer::default(),
-        }
-    }
-
-    fn matches(&mut self, event: Event<'_>) -> bool {
-        self.buffer.truncate(0);
-        self.describer.put(&mut self.buffer, event);
-        let arguments = self.buffer.as_text();
-        let context = event.context().map_or("", |context| context.name.as_str());
-        let label = event.trace.schema.label(event.id());
-        let texts = [event.kind().name.as_str(), &label, context, &arguments];
-        texts.iter().any(|text| text.to_lowercase().contains(&self.text))
-    }
-}
-
-impl Sink for Search {
-    fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        for row in batch.events() {
-            if !self.matches(Event::new(trace, &row)) {
-                continue;
-            }
-            if self.found.len() >= self.limit {
-                self.more = true;
-                return Flow::Break(Stop::Complete);
-            }
-            self.found.push((row.seq, row.ticks));
-        }
-        Flow::Continue(())
     }
 }

@@ -41,6 +41,10 @@ pub struct Wanted {
     /// Instead of each wait, list only the waits with priority inversion. Waits that are not listed
     /// still count towards the limit.
     pub only_inverted: bool,
+    /// With `waits`: instead of the first waits, list the worst ones of the whole trace. These are
+    /// this number of the longest waits, this number of the waits with the largest priority
+    /// inversion, and the longest wait of each task and for each object.
+    pub worst_waits: Option<usize>,
     /// List the used budget of each server over time, and the times at which it was exhausted.
     pub budgets: bool,
     /// Measure the time between these pairs of marks.

@@ -27,7 +27,7 @@ use super::requests::{Ask, Asked, Request};
 use super::resources::{Locks, Resource, Resources};
 use super::step::Step;
 use super::subject::Subject;
-use super::waited::{LongestWaits, Waited};
+use super::waited::{LongestWaits, Waited, WorstWaits};
 use crate::analysis::measured::{Distributions, Measure};
 use crate::analysis::total::Total;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
@@ -67,6 +67,8 @@ pub(super) struct Requests {
     considered: usize,
     /// True if only waits with priority inversion are listed.
     only_inverted: bool,
+    /// The worst waits, if they are listed instead of the first ones.
+    worst: Option<WorstWaits>,
     distributions: Distributions<Subject>,
     /// True if waiting and holding times are also collected for each pair of a task and an object.
     uses: bool,
@@ -84,6 +86,11 @@ impl Requests {
         (self.room, self.only_inverted) = (most, only_inverted);
     }
 
+    /// Lists the worst waits; see [`Wanted::worst_waits`](super::Wanted::worst_waits).
+    pub(super) fn keep_worst(&mut self, most: usize) {
+        self.worst = Some(WorstWaits::new(most));
+    }
+
     pub(super) fn distributions(&mut self) -> &mut Distributions<Subject> {
         &mut self.distributions
     }
@@ -95,6 +102,7 @@ impl Requests {
         self.waited.clear();
         self.considered = 0;
         self.longest = LongestWaits::default();
+        self.worst.iter_mut().for_each(WorstWaits::restart);
         self.more = 0;
     }
 
@@ -453,6 +461,10 @@ impl Requests {
             inverted_by_priority: by_priority,
         };
         self.longest.offer(&waited);
+        if let Some(worst) = &mut self.worst {
+            worst.offer(waited);
+            return;
+        }
         if self.considered >= self.room {
             self.more += u64::from(self.room > 0);
             return;
@@ -539,6 +551,9 @@ impl Requests {
     /// Returns all requested objects, the listed waits, and the number of further waits.
     pub(super) fn finish(&mut self, cores: usize) -> (Vec<Resource>, Vec<Waited>, u64) {
         let mut waited = std::mem::take(&mut self.waited);
+        if let Some(worst) = &mut self.worst {
+            (waited, self.more) = worst.finish();
+        }
         if cores > 1 {
             waited.iter_mut().for_each(Waited::forget_parts);
         }

@@ -264,7 +264,10 @@ impl<M: Moments> Scheduling<M> {
             until: None,
         };
         if wanted.waits {
-            scheduling.requests.keep_each(MAX_ROWS, wanted.only_inverted);
+            match wanted.worst_waits {
+                Some(most) => scheduling.requests.keep_worst(most),
+                None => scheduling.requests.keep_each(MAX_ROWS, wanted.only_inverted),
+            }
         }
         if wanted.budgets {
             scheduling.budgets.keep_each();

@@ -1,5 +1,10 @@
 //! The waits that ended in a trace, and a list of the longest ones. `locks` finds them.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use foldhash::fast::RandomState;
+
 use super::accounts::Split;
 use crate::model::ContextId;
 
@@ -39,6 +44,12 @@ impl Waited {
         self.until.saturating_sub(self.from)
     }
 
+    /// Returns the ticks of priority inversion: according to priorities if they are recorded,
+    /// otherwise according to deadlines.
+    pub fn inverted_ticks(&self) -> u64 {
+        self.inverted_by_priority.or(self.inverted).unwrap_or(0)
+    }
+
     /// Removes the figures that are defined only for one core. On several cores, other tasks run at
     /// the same time, so the wait has no parts.
     pub(super) fn forget_parts(&mut self) {
@@ -76,6 +87,67 @@ impl LongestWaits {
     }
 }
 
+/// The worst waits of a trace: a number of the longest, as many of those with the largest priority
+/// inversion, and the longest of each task and for each object.
+#[derive(Clone, Debug)]
+pub(super) struct WorstWaits {
+    most: usize,
+    /// The worst waits so far, in the order in which they ended, and all waits since they were last
+    /// selected.
+    waits: Vec<Waited>,
+    /// Number of waits in the list at which the worst ones are selected again.
+    room: usize,
+    /// Number of waits that were left out.
+    more: u64,
+}
+
+impl WorstWaits {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, waits: Vec::new(), room: 1024, more: 0 }
+    }
+
+    pub(super) fn restart(&mut self) {
+        *self = Self::new(self.most);
+    }
+
+    pub(super) fn offer(&mut self, wait: Waited) {
+        self.waits.push(wait);
+        if self.waits.len() >= self.room {
+            self.select();
+            // The list doubles before the next selection, so a selection costs little per wait.
+            self.room = 1024.max(2 * self.waits.len());
+        }
+    }
+
+    /// Returns the worst waits, in the order in which they ended, and the number of the others.
+    pub(super) fn finish(&mut self) -> (Vec<Waited>, u64) {
+        self.select();
+        (std::mem::take(&mut self.waits), self.more)
+    }
+
+    fn select(&mut self) {
+        let Self { most, waits, more, .. } = self;
+        let mut is_kept = vec![false; waits.len()];
+        let mut order: Vec<usize> = (0..waits.len()).collect();
+        order.sort_by_key(|index| Reverse(waits[*index].ticks()));
+        order.iter().take(*most).for_each(|index| is_kept[*index] = true);
+        let mut tasks: HashSet<_, RandomState> = HashSet::default();
+        let mut objects: HashSet<_, RandomState> = HashSet::default();
+        for index in &order {
+            let Waited { context, key, kind, is_mutex, .. } = waits[*index];
+            let is_first = [tasks.insert(context), objects.insert((key, kind, is_mutex))];
+            is_kept[*index] |= is_first.contains(&true);
+        }
+        order.retain(|index| waits[*index].inverted_ticks() > 0);
+        order.sort_by_key(|index| Reverse(waits[*index].inverted_ticks()));
+        order.iter().take(*most).for_each(|index| is_kept[*index] = true);
+        let before = waits.len();
+        let mut is_kept = is_kept.into_iter();
+        waits.retain(|_| is_kept.next().unwrap_or(true));
+        *more += (before - waits.len()) as u64;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,5 +179,42 @@ mod tests {
             let parts = longest.clone().finish(cores);
             assert!(parts.iter().all(|wait| wait.spent == spent), "{cores} cores");
         }
+    }
+
+    /// Returns a wait of a task with a length and a priority inversion.
+    fn wait(from: u64, task: u32, ticks: u64, inverted: u64) -> Waited {
+        Waited {
+            context: ContextId(task),
+            key: Some(7),
+            is_mutex: true,
+            kind: None,
+            owner: None,
+            event: from,
+            from,
+            until: from + ticks,
+            spent: None,
+            inverted: None,
+            inverted_by_priority: Some(inverted),
+        }
+    }
+
+    #[test]
+    fn the_worst_waits_of_a_long_trace_are_kept() {
+        let mut worst = WorstWaits::new(2);
+        let all: Vec<_> = (0..5000_u64)
+            .map(|from| match from {
+                10 => wait(from, 1, 3, 0),
+                1500 => wait(from, 0, 900, 0),
+                3000 => wait(from, 0, 20, 500),
+                4000 => wait(from, 0, 800, 0),
+                4500 => wait(from, 0, 30, 400),
+                _ => wait(from, 0, from % 17, from % 5),
+            })
+            .collect();
+        all.iter().for_each(|wait| worst.offer(wait.clone()));
+        let (kept, more) = worst.finish();
+        let from: Vec<_> = kept.iter().map(|wait| wait.from).collect();
+        assert_eq!(from, [10, 1500, 3000, 4000, 4500], "the other task, the longest, the inverted");
+        assert_eq!(more, 4995);
     }
 }

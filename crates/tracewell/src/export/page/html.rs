@@ -11,12 +11,15 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 54] = [
+const MODULES: [&str; 59] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/bounds.js"),
     include_str!("../../../page/time.js"),
     include_str!("../../../page/live.js"),
     include_str!("../../../page/detail.js"),
+    include_str!("../../../page/asks.js"),
+    include_str!("../../../page/exact.js"),
+    include_str!("../../../page/identity.js"),
     include_str!("../../../page/intervals.js"),
     include_str!("../../../page/model.js"),
     include_str!("../../../page/theme.js"),
@@ -53,8 +56,10 @@ const MODULES: [&str; 54] = [
     include_str!("../../../page/saving.js"),
     include_str!("../../../page/marking.js"),
     include_str!("../../../page/events.js"),
+    include_str!("../../../page/seeker.js"),
     include_str!("../../../page/search.js"),
     include_str!("../../../page/figures.js"),
+    include_str!("../../../page/large.js"),
     include_str!("../../../page/tables.js"),
     include_str!("../../../page/distributions.js"),
     include_str!("../../../page/histogram.js"),

@@ -7,6 +7,7 @@
 //! | `rows` | changes and waits of rows as columns |
 //! | `machines` | the tracks of machines and queues as rows |
 //! | `figures` | the figures of `analyze` as JSON |
+//! | `found` | the search in a large trace |
 //! | `columns` | the payload: a header and columns, compressed |
 //! | `html` | the document: text, style, script and payload |
 //! | `served` | the page from a server, for traces of any size |
@@ -18,6 +19,7 @@
 mod columns;
 mod events;
 mod figures;
+mod found;
 mod html;
 mod machines;
 mod rows;
@@ -36,6 +38,7 @@ use self::columns::Columns;
 use self::events::Events;
 pub use self::events::{MAX_EVENTS, MAX_TEXT};
 use self::figures::OtherFigures;
+pub use self::found::{FoundEvents, Search};
 pub use self::html::served;
 use self::machines::MachineRows;
 pub use self::served::{
@@ -75,7 +78,7 @@ pub static HTML: Export = Export {
 };
 
 /// The version of the payload.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 fn write(
     input: &mut Input,

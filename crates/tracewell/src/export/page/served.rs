@@ -277,7 +277,10 @@ impl Facts {
         let is_whole = range.as_ref().is_none_or(|range| *range == (0..*span));
         let range = range.clone().unwrap_or(0..*span);
         let range = range.start..range.end.max(range.start);
-        let resolution = (range.end - range.start) / (*parts).max(1);
+        // A view with a list of events has few changes, so it contains all of them.
+        let is_listed = listed.as_ref().is_some_and(|listed| listed.events.is_some());
+        let parted = (range.end - range.start) / (*parts).max(1);
+        let resolution = if is_listed { 0 } else { parted };
         let tracks = summary.tracks(range.clone(), resolution)?;
         // The approximate number of events is computed from the sequence numbers of the shown
         // changes.
@@ -304,6 +307,8 @@ impl Facts {
             "events": if is_cut { about.max(MAX_LISTED + 1) } else { about },
             "most": MAX_LISTED,
             "listed": listed.is_some() && !is_cut,
+            // Number of the inversions that begin before the end of the range.
+            "inversions": names.inversions_until(range.end),
         });
         let events = listed.as_ref().and_then(|listed| listed.events.clone());
         let (list, kinds) = events.unwrap_or_else(|| {

@@ -63,6 +63,27 @@ impl Extent for Inversion {
     }
 }
 
+/// An inversion and its number among all inversions of the trace.
+#[derive(Clone, Copy)]
+struct Numbered {
+    number: u64,
+    inversion: Inversion,
+}
+
+impl Extent for Numbered {
+    fn key(&self) -> u64 {
+        self.inversion.key()
+    }
+
+    fn first(&self) -> u64 {
+        self.inversion.first()
+    }
+
+    fn last(&self) -> u64 {
+        self.inversion.last()
+    }
+}
+
 impl Names {
     /// Returns the names of tracks. `figures` are the figures of the same trace.
     pub(super) fn new(trace: &Trace, tracks: &Tracks, figures: &Figures, events: &Events) -> Self {
@@ -74,7 +95,7 @@ impl Names {
             })
         };
         let inverted = figures.waits.iter().filter_map(|wait| {
-            let ticks = wait.inverted_by_priority.or(wait.inverted).filter(|ticks| *ticks > 0)?;
+            let ticks = Some(wait.inverted_ticks()).filter(|ticks| *ticks > 0)?;
             let identity = (wait.key, wait.kind, wait.is_mutex);
             let same = |lock: &LockTrack| (Some(lock.key), lock.kind, lock.is_mutex) == identity;
             // Row numbers begin with 1, because 0 means that the object has no row.
@@ -101,6 +122,11 @@ impl Names {
             longest,
             severe,
         }
+    }
+
+    /// Returns the number of the inversions that begin at `ticks` or earlier.
+    pub(super) fn inversions_until(&self, ticks: u64) -> usize {
+        self.inversions.partition_point(|inversion| inversion.from <= ticks)
     }
 }
 
@@ -264,31 +290,35 @@ fn entries(tracks: &Tracks, messages: &[Arrow], range: &Range<u64>, columns: &mu
     span(columns, "gap", [from, from_seq, until, until_seq]);
 }
 
-/// Adds the inversions that a view can distinguish, and the most severe inversions.
+/// Adds the inversions that a view can distinguish, and the most severe inversions. The column
+/// `inversion.number` contains the number of each among all inversions of the trace, so that the
+/// page can count those that the view leaves out.
 fn inversions(names: &Names, range: &Range<u64>, resolution: u64, columns: &mut Columns) {
-    let mut all: [Column; 5] = Default::default();
+    let mut all: [Column; 6] = Default::default();
     let Names { inversions, longest, severe, .. } = names;
     // An inversion that reaches into the range began at most `longest` ticks before the range.
     let earliest = range.start.saturating_sub(*longest);
     let first = inversions.partition_point(|inversion| inversion.from < earliest);
-    let last = inversions.partition_point(|inversion| inversion.from <= range.end);
-    let near = inversions[first..last].iter();
+    let last = names.inversions_until(range.end);
+    let near = (first as u64..).zip(&inversions[first..last]);
+    let near = near.map(|(number, inversion)| Numbered { number, inversion: *inversion });
+    let (mild, severe): (Vec<_>, Vec<_>) = near.partition(|one| one.inversion.ticks < *severe);
     // The resolution may merge mild inversions, but never severe ones.
-    let (mild, severe) =
-        (|of: &&Inversion| of.ticks < *severe, |of: &&Inversion| of.ticks >= *severe);
-    let mut shown = distinct(near.clone().filter(mild), range, resolution);
-    shown.extend(distinct(near.filter(severe), range, 0));
+    let mut shown = distinct(mild.iter(), range, resolution);
+    shown.extend(distinct(severe.iter(), range, 0));
     // The columns store differences, which need ascending beginnings.
-    shown.sort_by_key(|inversion| (inversion.from, inversion.until));
-    for inversion in shown {
-        let [context, row, from, until, ticks] = &mut all;
+    shown.sort_by_key(|one| one.number);
+    for Numbered { number, inversion } in shown {
+        let [context, row, from, until, ticks, numbers] = &mut all;
+        numbers.delta(number);
         context.number(u64::from(inversion.context.0));
         row.number(inversion.lock);
         from.delta(inversion.from);
         until.delta(inversion.until);
         ticks.number(inversion.ticks);
     }
-    let [context, row, from, until, ticks] = all;
+    let [context, row, from, until, ticks, numbers] = all;
+    columns.deltas("inversion.number", numbers);
     columns.numbers("inversion.context", context);
     columns.numbers("inversion.lock", row);
     columns.deltas("inversion.from", from);
