@@ -216,8 +216,8 @@ impl Stat {
         let mut fields = text.get(after + 2..)?.split(|byte| *byte == b' ');
         let state = *fields.next()?.first()?;
         let parent = number(fields.next()?)?;
-        // The number of threads is field 20, the start time field 22 (proc(5)). The parent was field
-        // 4, so skip 15 fields.
+        // The number of threads is field 20, the start time field 22 (proc(5)). The parent was
+        // field 4, so skip 15 fields.
         let threads = number(fields.nth(15)?)?;
         let start = number(fields.nth(1)?)?;
         Some(Self {
