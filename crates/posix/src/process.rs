@@ -46,8 +46,8 @@ impl Process {
         Some(Self { id: stat.id, space: SPACE.load(Relaxed), start: stat.start })
     }
 
-    /// Returns the process that has the given id, or `None` if there is no such process or it is a
-    /// zombie. Async-signal-safe.
+    /// Returns the process that has the given id, or `None` if there is no such process or all its
+    /// threads have ended. Async-signal-safe.
     pub(crate) fn find(id: u32) -> Option<Self> {
         let stat = Stat::read(Name::new(format_args!("/proc/{id}/stat")))?;
         stat.is_alive().then_some(Self { id, space: own_space(), start: stat.start })
@@ -193,6 +193,8 @@ struct Stat {
     id: u32,
     state: u8,
     parent: u32,
+    /// Number of threads.
+    threads: u64,
     start: u64,
 }
 
@@ -214,18 +216,23 @@ impl Stat {
         let mut fields = text.get(after + 2..)?.split(|byte| *byte == b' ');
         let state = *fields.next()?.first()?;
         let parent = number(fields.next()?)?;
-        // The start time is field 22 (proc(5)). The parent was field 4, so skip 17 fields.
-        let start = number(fields.nth(17)?)?;
+        // The number of threads is field 20, the start time field 22 (proc(5)). The parent was
+        // field 4, so skip 15 fields.
+        let threads = number(fields.nth(15)?)?;
+        let start = number(fields.nth(1)?)?;
         Some(Self {
             id: u32::try_from(id).ok()?,
             state,
             parent: u32::try_from(parent).ok()?,
+            threads,
             start,
         })
     }
 
+    /// Returns true if at least one thread of the process has not ended. The state is that of the
+    /// first thread. If this thread has ended, it counts as a thread until the others have ended.
     const fn is_alive(&self) -> bool {
-        !matches!(self.state, b'Z' | b'X' | b'x')
+        !matches!(self.state, b'Z' | b'X' | b'x') || self.threads > 1
     }
 }
 
@@ -236,9 +243,22 @@ mod tests {
     #[test]
     fn the_name_of_a_program_may_hold_anything() {
         let text = b"12 (a) R (b) S 1 1 1 0 -1 4 1 0 0 0 1 2 3 4 20 0 1 0 4711 99 1\n";
-        let stat = Stat { id: 12, state: b'S', parent: 1, start: 4711 };
+        let stat = Stat { id: 12, state: b'S', parent: 1, threads: 1, start: 4711 };
         assert_eq!(Stat::of_text(text), Some(stat));
         assert_eq!(Stat::of_text(b"12 (a"), None);
+    }
+
+    #[test]
+    fn a_process_lives_until_its_last_thread_has_ended() {
+        let alive = |state: &str, threads: u32| {
+            let middle = "1 1 1 0 -1 4 1 0 0 0 1 2 3 4 20 0";
+            let text = format!("12 (a) {state} {middle} {threads} 0 4711 99 1\n");
+            Stat::of_text(text.as_bytes()).unwrap().is_alive()
+        };
+        assert!(alive("S", 1) && alive("R", 2));
+        assert!(!alive("Z", 1) && !alive("X", 1));
+        // The first thread has called pthread_exit.
+        assert!(alive("Z", 2));
     }
 
     #[test]

@@ -165,8 +165,9 @@ pub(crate) fn native() -> Vec<Sample> {
     vec![
         sample("small_log", corpus("native/small_log")).sealed(seal_native),
         sample("spans", native::log_of_spans()).sealed(seal_native),
-        sample("kernel", kernel_stream().0).sealed(seal_native),
-        sample("memory", kernel_stream().1),
+        sample("kernel", kernel_stream(0).0).sealed(seal_native),
+        sample("memory", kernel_stream(12).1),
+        sample("memory, partly read", kernel_stream(50).1),
     ]
 }
 
@@ -183,8 +184,9 @@ fn seal_native(original: &[u8], mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 /// Records random events of a kernel and of a thread. Returns the log of the stream, and the memory
-/// of a stream with the first of these events.
-fn kernel_stream() -> (Vec<u8>, Vec<u8>) {
+/// of the stream after event number `read_after`. A reader takes the events after number 12 out of
+/// the stream, one by one.
+fn kernel_stream(read_after: u64) -> (Vec<u8>, Vec<u8>) {
     let mut random = Random::of("kernel");
     let words = memory();
     let image = image(&words, 1, 0, "program/step(number:u64)");
@@ -211,7 +213,7 @@ fn kernel_stream() -> (Vec<u8>, Vec<u8>) {
         if number % 10 == 0 {
             thread.push(&image, STEP, now + 1, &[number], &[]).unwrap();
         }
-        if number == 12 {
+        if number == read_after {
             bytes = native::bytes(&words);
         }
         if number > 12 {
@@ -395,6 +397,7 @@ pub(crate) fn systemview() -> Vec<Sample> {
         sample("quiet.bin", fixture("systemview/quiet.bin"), OPTIONS),
         sample("zero.bin", head(fixture("systemview/zero.bin"), 800), OPTIONS),
         sample("wrap.bin", head(fixture("systemview/wrap.bin"), 800), OPTIONS),
+        sample("long.bin", head(fixture("systemview/long.bin"), 1500), OPTIONS).without_sweeps(),
         sample("restart.bin", head(fixture("systemview/restart.bin"), 1300), OPTIONS),
         sample("recorder.bin", head(fixture("systemview/recorder.bin"), 1200), OPTIONS),
         sample("mill.bin", head(file("examples/mill.bin"), 1100), OPTIONS).without_sweeps(),

@@ -160,6 +160,12 @@ mod tests {
     }
 
     #[test]
+    fn a_clock_that_begins_in_1970_has_the_second_after_as_its_moment() {
+        let common = Common::new([clock(1000, 0, 0)].iter());
+        assert_eq!(common.wall_clock(), WallClock::at(NANOSECONDS, 1000));
+    }
+
+    #[test]
     fn a_name_does_not_give_a_clock_dates() {
         let clock = Clock { name: "monotonic".to_owned(), is_unix: false, ..clock(1000, 5, 0) };
         assert_eq!(Common::new([clock].iter()).wall_clock(), None);

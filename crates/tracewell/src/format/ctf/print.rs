@@ -206,7 +206,15 @@ fn general(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::general;
+    use super::{TextBuffer, general, put_text};
+
+    #[test]
+    fn control_characters_and_quotes_are_escaped_as_by_babeltrace() {
+        let mut out = TextBuffer::default();
+        put_text(&mut out, b"a\\'\"?\x07\x08\x1B\x0C\n\r\t\x0B\x1F\x7F\x80 ");
+        let expected = br#""a\\\'\"\?\a\b\e\f\n\r\t\v\x1f\x7f"#;
+        assert_eq!(out.as_bytes(), [&expected[..], b"\x80 \""].concat());
+    }
 
     #[test]
     fn fractions_have_six_digits_as_in_c() {
