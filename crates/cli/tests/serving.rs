@@ -148,6 +148,23 @@ fn the_page_allows_only_its_own_script_and_server() {
 }
 
 #[test]
+fn the_head_of_the_page_names_the_first_requests_of_its_script() {
+    let named = |files: &[&str]| {
+        let server = Server::start(files);
+        let head = server.get("").head;
+        let links = head.lines().filter_map(|line| line.strip_prefix("Link: <"));
+        let links = links.map(|link| link.strip_suffix(">; rel=preload; as=fetch; crossorigin"));
+        let links: Vec<_> = links.map(|link| link.expect("a link to load").to_owned()).collect();
+        links.iter().for_each(|link| assert_eq!(server.get(link).status, 200, "{link}"));
+        assert!(!server.get("api/v1/trace").head.contains("Link:"));
+        links
+    };
+    assert_eq!(named(&[TRACE]), ["api/v1/trace", "api/v1/page?so_far=1"]);
+    let pages = [0, 1].map(|file| format!("api/v1/page?so_far=1&file={file}"));
+    assert_eq!(named(&[TRACE, TRACE]), ["api/v1/trace", &pages[0], &pages[1]]);
+}
+
+#[test]
 fn programs_get_what_the_commands_print() {
     let server = Server::start(&["-O", "rate=100MHz", TRACE]);
     // The first request for the payload waits until the trace has been read.

@@ -19,7 +19,7 @@ const HELP = [
     ["x", "arrows of the selection, or all arrows"],
     ["1, 2, 3", "events, figures, distributions"],
     ["Backspace / Shift+Backspace", "back, forward"],
-    ["/", "search; Enter and Shift+Enter: next, previous"],
+    ["/", "search a text, a time, or a range such as 2 ms before 44 ms; Enter and Shift+Enter: next, previous"],
     ["n / N", "next, previous found event"],
     ["m", "begin to measure at the selection; press again to end the measurement at the selection"],
     ["y", "offsets of the files, if the page shows several"],

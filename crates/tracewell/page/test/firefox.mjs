@@ -1,6 +1,6 @@
-// Opens a page from disk in Firefox, and fails if the page does not draw or reports an error.
+// Opens pages of the example in Firefox, from disk or from a server. Fails if a page does not draw, reports an error, or requests data twice.
 //
-//     node --experimental-websocket test/firefox.mjs PAGE.html
+//     node --experimental-websocket test/firefox.mjs PAGE.html http://127.0.0.1:8000/…/
 //
 // Controls Firefox with WebDriver BiDi. The variable FIREFOX names the program; by default, it is
 // `firefox-esr`.
@@ -54,12 +54,21 @@ async function connected(address, faults) {
     });
 }
 
+/** Returns the address of a page, which may be a path. @param {string} page */
+function addressOf(page) {
+    return page.startsWith("http:") ? page : pathToFileURL(resolve(page)).href;
+}
+
+/** Waits for the page. Returns the facts that it shows, or its problem. */
 const WAITS = `new Promise((done) => {
     const look = () => (document.documentElement.dataset.drawn ? done(document.getElementById("facts").textContent)
         : document.getElementById("problem").hidden ? setTimeout(look, 20)
         : done("problem: " + document.getElementById("problem").textContent));
     look();
 })`;
+
+/** Returns the addresses that the page requested, in JSON: WebDriver BiDi has its own form for lists. */
+const REQUESTED = `JSON.stringify(performance.getEntriesByType("resource").map(({ name }) => name))`;
 
 // If the script of a page does not run, the page draws nothing and reports nothing.
 const limit = setTimeout(() => {
@@ -75,12 +84,17 @@ try {
     await send("session.subscribe", { events: ["log.entryAdded"] });
     const { contexts } = await send("browsingContext.getTree", {});
     const { context } = contexts[0];
-    const url = pathToFileURL(resolve(process.argv[2])).href;
-    await send("browsingContext.navigate", { context, url, wait: "complete" });
-    const { result } = await send("script.evaluate", { expression: WAITS, target: { context }, awaitPromise: true });
-    assert.match(result.value, /1,096 events/);
-    assert.deepEqual(faults, []);
-    console.log(`Firefox shows the page: ${result.value}`);
+    const evaluated = async (/** @type {string} */ expression) =>
+        (await send("script.evaluate", { expression, target: { context }, awaitPromise: true })).result.value;
+    for (const url of process.argv.slice(2).map(addressOf)) {
+        await send("browsingContext.navigate", { context, url, wait: "complete" });
+        const facts = await evaluated(WAITS);
+        assert.match(facts, /1,096 events/);
+        const requested = JSON.parse(await evaluated(REQUESTED));
+        assert.deepEqual(requested, [...new Set(requested)]);
+        assert.deepEqual(faults, []);
+        console.log(`Firefox shows the page: ${facts}`);
+    }
 } finally {
     clearTimeout(limit);
     firefox.removeAllListeners("exit");

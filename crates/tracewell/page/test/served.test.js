@@ -50,6 +50,24 @@ test("the server sends the page, and the page sends requests only to the server"
     await page.close();
 });
 
+test("the browser sends the first requests once, before it has read the script", options, async () => {
+    const trace = "examples/scheduling.trx";
+    for (const files of [[trace], [trace, "crates/tracewell/tests/fixtures/threadx/tiny.trx"]]) {
+        const { page, faults } = await openedAt(await served("-O", "rate=100MHz", ...files));
+        const requests = await page.evaluate(() => performance.getEntriesByType("resource")
+            .filter(({ name }) => /\/(trace|page\?.*)$/.test(name))
+            .map(({ name, initiatorType, startTime }) => ({ name, initiatorType, startTime })));
+        const { domInteractive } = await page.evaluate(() => performance.getEntriesByType("navigation")[0].toJSON());
+        assert.equal(requests.length, 1 + files.length);
+        for (const { name, initiatorType, startTime } of requests) {
+            assert.deepEqual([name, initiatorType], [name, "link"]);
+            assert.ok(startTime < domInteractive, name);
+        }
+        assert.deepEqual(faults, []);
+        await page.close();
+    }
+});
+
 test("the server keeps marks next to the trace", options, async () => {
     const file = temporary("marked.trx");
     writeFileSync(file, readFileSync(join(ROOT, "examples/scheduling.trx")));

@@ -84,6 +84,9 @@ pub(super) struct Response {
     kind: &'static str,
     policy: &'static str,
     edition: Option<u64>,
+    /// Addresses that the page requests when its script runs. The browser requests them as soon as
+    /// it has the head of the response.
+    early: Vec<String>,
     body: Arc<Vec<u8>>,
 }
 
@@ -94,12 +97,20 @@ const NOTHING: &str = "default-src 'none'";
 impl Response {
     /// Returns a response of this media type.
     pub(super) fn new(kind: &'static str, body: impl Into<Arc<Vec<u8>>>) -> Self {
-        Self { status: OK, kind, policy: NOTHING, edition: None, body: body.into() }
+        Self {
+            status: OK,
+            kind,
+            policy: NOTHING,
+            edition: None,
+            early: Vec::new(),
+            body: body.into(),
+        }
     }
 
-    /// Returns a response with an HTML document and its content security policy.
-    pub(super) fn page(html: Vec<u8>, policy: &'static str) -> Self {
-        Self { policy, ..Self::new("text/html; charset=utf-8", html) }
+    /// Returns a response with an HTML document and its content security policy. The script of the
+    /// document requests the addresses `early`.
+    pub(super) fn page(html: Vec<u8>, policy: &'static str, early: Vec<String>) -> Self {
+        Self { policy, early, ..Self::new("text/html; charset=utf-8", html) }
     }
 
     /// Returns a response with a JSON document.
@@ -126,7 +137,9 @@ impl Response {
         let edition =
             self.edition.map_or(String::new(), |edition| format!("ETag: \"{edition}\"\r\n"));
         let length = format!("Content-Length: {}\r\n", self.body.len());
-        let head = head(self.status, self.kind, self.policy, &(length + &edition));
+        let link = |address| format!("Link: <{address}>; rel=preload; as=fetch; crossorigin\r\n");
+        let early = self.early.iter().map(link).collect::<String>();
+        let head = head(self.status, self.kind, self.policy, &(length + &edition + &early));
         write_within(stream, head.as_bytes(), limits)?;
         self.body.chunks(PART).try_for_each(|part| write_within(stream, part, limits))
     }

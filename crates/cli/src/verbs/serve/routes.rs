@@ -117,13 +117,24 @@ impl Routes {
         Ok(Asked { query, content, marks, known })
     }
 
+    /// Returns the addresses that the page requests for its first picture. They must equal those in
+    /// `main.js`, or the browser requests them twice.
+    fn early(&self) -> Vec<String> {
+        let page = "api/v1/page?so_far=1";
+        let pages = match self.shown.all.len() {
+            1 => vec![page.to_owned()],
+            files => (0..files).map(|file| format!("{page}&file={file}")).collect(),
+        };
+        [vec!["api/v1/trace".to_owned()], pages].concat()
+    }
+
     fn respond(&self, path: &str, query: &str, stream: &TcpStream) -> Result<Response, Response> {
         let asked = |known: &[&str]| self.parse(query, known);
         match path {
             "" => {
                 Query::parse(query, &[])?;
                 let (html, policy) = page::served();
-                Ok(Response::page(html.to_vec(), policy))
+                Ok(Response::page(html.to_vec(), policy, self.early()))
             }
             "api/v1/page" => {
                 let Asked { query, content, .. } = asked(&["so_far"])?;

@@ -44,6 +44,8 @@ pub(super) struct Events {
     ids: Vec<u32>,
     /// The index of each event id in `ids`.
     index_of: HashMap<u32, u64, RandomState>,
+    /// The index of each argument text. The keys are the bytes as the describer wrote them, which
+    /// need not be UTF-8.
     texts: HashMap<Vec<u8>, u64, RandomState>,
     lengths: Column,
     text: Vec<u8>,
@@ -139,17 +141,18 @@ impl Events {
         self.kind.number(kind);
         self.buffer.truncate(0);
         self.describer.put(&mut self.buffer, event);
-        let text = self.buffer.as_text();
-        let index = match self.texts.get(text.as_bytes()) {
+        // Most texts are known, so check whether a text is valid only when it is new.
+        let index = match self.texts.get(self.buffer.as_bytes()) {
             Some(index) => *index,
             None => {
+                let text = self.buffer.as_text();
                 if self.text.len() + text.len() > MAX_TEXT {
                     return Err(TooLarge::Text);
                 }
                 let index = self.texts.len() as u64;
                 self.text.extend_from_slice(text.as_bytes());
                 self.lengths.number(text.len() as u64);
-                self.texts.insert(text.as_bytes().to_vec(), index);
+                self.texts.insert(self.buffer.as_bytes().to_vec(), index);
                 index
             }
         };
