@@ -5,6 +5,7 @@ import { Detail, READING, unlisted } from "./detail.js";
 import { Details } from "./details.js";
 import { element } from "./elements.js";
 import { EventList } from "./events.js";
+import { Filter } from "./filter.js";
 import { Figures } from "./figures.js";
 import { DistributionPanel } from "./histogram.js";
 import { Keys } from "./keys.js";
@@ -114,6 +115,10 @@ export function show(content, store, load, several = null) {
     const histograms = new DistributionPanel(named("distributions"), places);
     const list = new EventList(named("scroller"), named("lines"), timeline);
     const search = new Search(named("query"), named("matches"), named("offers"), list, overview, places);
+    const filter = new Filter(named("filter"), named("accepted"), list, () => {
+        list.refill();
+        search.refill();
+    });
     timeline.actions = { inversion: (i) => places.inversion(i), mark: (mark) => marking.change(mark) };
     view.identity = { of: (selection) => model.selected(selection), found: (selected) => model.found(selected) };
     const notice = new Notice(named("count"), () => {
@@ -125,7 +130,7 @@ export function show(content, store, load, several = null) {
         view.changed();
     });
     const offsets = new Offsets(timeline, named("offsets"));
-    const keys = new Keys(timeline, list, search, tabs, marking, offsets, named("keys"), notice);
+    const keys = new Keys(timeline, list, search, filter, tabs, marking, offsets, named("keys"), notice);
     const exists = (/** @type {any} */ selection) => ("event" in selection ? selection.event < model.events.count
         : "whole" in selection ? selection.whole < model.rows.length
             : selection.span < (model.rows[selection.row]?.spans.count ?? 0));
@@ -165,13 +170,14 @@ export function show(content, store, load, several = null) {
     const draw = () => {
         const begun = performance.now();
         move();
+        filter.draw();
         if (theme.colours !== coloured) recolour();
         coloured = theme.colours;
         // Reading a size after a change of the page would make the browser compute the layout once more.
         timeline.size = sizeOf(canvas);
         overview.size = sizeOf(overview.canvas);
         clearTimeout(settling);
-        const isMoving = pace.isMoving(view, [view.selection, view.range, view.cursor, view.tab, view.length], begun);
+        const isMoving = pace.isMoving(view, [view.selection, view.range, view.cursor, view.tab, view.length, view.filter], begun);
         if (isMoving) settling = setTimeout(plan, REST);
         // To scroll the list, the browser needs the layout. Scroll before other changes of the
         // page, which would make the browser compute the layout again.
@@ -200,7 +206,7 @@ export function show(content, store, load, several = null) {
         view.refill(model.events.at);
         timeline.refill();
         splitters.fit();
-        list.refill();
+        filter.refill();
         details.refill();
         figures.refill();
         histograms.refill();
@@ -213,7 +219,6 @@ export function show(content, store, load, several = null) {
         const next = several.content(view.offsets);
         refill(next);
         view.moveOrigin(Number(model.origin - origin), model.length);
-        search.refill();
         whole(next);
     };
     const detail = new Detail(view, () => timeline.width, async (query) => {

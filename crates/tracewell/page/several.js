@@ -356,6 +356,7 @@ class Combination {
             rates: this.rates, cpus: Math.max(...headers.map(({ cpus }) => cpus)),
             losses: headers.flatMap(({ losses }) => losses),
             needed: headers.find(({ needed }) => needed)?.needed ?? null,
+            objects: headers.flatMap(({ objects }) => objects),
             leftOut: sum((header) => header.leftOut), moreWaits: sum((header) => header.moreWaits),
             rows, kinds,
             contexts: headers.flatMap((header, file) => header.contexts.map((/** @type {any} */ context) => ({ ...context, file }))),

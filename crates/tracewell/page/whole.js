@@ -24,6 +24,8 @@ export function wholeRow(details, row) {
     const about = [row.kind === "core" ? "" : what, model.part ? "figures of the visible part" : ""].filter((text) => text !== "").join(" · ");
     const parts = [element("h2", breakable(name)), element("p", [about]), details.list(facts)];
     if (row.kind === "lock" && row.spans.count > 0) parts.push(holderTable(details, row));
+    const field = row.kind === "context" ? "context" : row.kind === "lock" || row.kind === "level" ? "object" : "";
+    if (field !== "" && name) parts.push(details.narrowing([{ text: name, filter: `${field}:"${name}"` }]));
     return parts;
 }
 

@@ -22,6 +22,7 @@ mod content;
 mod guard;
 mod http;
 mod marks;
+mod matching;
 mod progress;
 mod query;
 mod redirect;

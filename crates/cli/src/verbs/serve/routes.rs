@@ -7,7 +7,7 @@
 //! | `api/v1/view` | the payload of a view, for a trace that is too large for one payload |
 //! | `api/v1/trace` | progress of reading; facts of the trace as `info --json` prints them |
 //! | `api/v1/events` | events as `events` prints them |
-//! | `api/v1/search` | numbers and times of the events that contain a text |
+//! | `api/v1/search` | numbers and times of the events that match a query |
 //! | `api/v1/analysis` | figures as `analyze --json` prints them |
 //! | `api/v1/live` | a stream of progress |
 //! | `api/v1/marks` | the marks of the user; PUT replaces them |
@@ -29,11 +29,11 @@ use tracewell::model::{Batch, Columns, Event, Flow, Loss, Sink, SinkError, Stop,
 use tracewell::report::analyses::{self, Analyses};
 use tracewell::report::document::DocumentWriter;
 use tracewell::select::{Ranged, Selection};
-use tracewell::text::{Describer, TextBuffer};
 
 use super::content::Content;
 use super::http::{self, CONFLICT, FAILED, Limits, NOT_FOUND, Request, Response};
 use super::marks::{self, MarkError, MarkFile, Marks};
+use super::matching::Matcher;
 use super::query::{Query, bad};
 use super::server::Answer;
 use super::shown::Shown;
@@ -203,7 +203,7 @@ impl Routes {
         Ok(Response::new("application/jsonl", lines))
     }
 
-    /// Answers with the numbers and times of the events that contain a text.
+    /// Answers with the numbers and times of the events that match a query.
     fn search(&self, asked: &Asked<'_>) -> Result<Response, Response> {
         let Asked { query, content, .. } = asked;
         let limit = query.number("limit", EVENTS, MAX_EVENTS)?;
@@ -350,44 +350,31 @@ impl<S: Sink> Sink for FewLosses<S> {
     }
 }
 
-/// Finds the events whose name, label, context or arguments contain a text. Ignores case.
+/// Finds the events that match a query.
 struct Search {
-    text: String,
+    matcher: Matcher,
     limit: usize,
     found: Vec<(u64, u64)>,
-    /// True if more events than `limit` contain the text.
+    /// True if more events than `limit` match.
     more: bool,
-    describer: Describer,
-    buffer: TextBuffer,
 }
 
 impl Search {
-    fn new(text: &str, limit: u64) -> Self {
+    fn new(query: &str, limit: u64) -> Self {
         Self {
-            text: text.to_lowercase(),
+            matcher: Matcher::new(query),
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
             found: Vec::new(),
             more: false,
-            describer: Describer::default(),
-            buffer: TextBuffer::default(),
         }
-    }
-
-    fn matches(&mut self, event: Event<'_>) -> bool {
-        self.buffer.truncate(0);
-        self.describer.put(&mut self.buffer, event);
-        let arguments = self.buffer.as_text();
-        let context = event.context().map_or("", |context| context.name.as_str());
-        let label = event.trace.schema.label(event.id());
-        let texts = [event.kind().name.as_str(), &label, context, &arguments];
-        texts.iter().any(|text| text.to_lowercase().contains(&self.text))
     }
 }
 
 impl Sink for Search {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.matcher.learn(trace);
         for row in batch.events() {
-            if !self.matches(Event::new(trace, &row)) {
+            if !self.matcher.matches(Event::new(trace, &row)) {
                 continue;
             }
             if self.found.len() >= self.limit {

@@ -75,7 +75,7 @@ pub static HTML: Export = Export {
 };
 
 /// The version of the payload.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 fn write(
     input: &mut Input,
@@ -110,6 +110,8 @@ fn header(trace: &Trace, title: &str, range: &Range<u64>, left_out: u64, more_wa
         })
     });
     let facts = trace.facts.iter().map(|fact| json!([fact.name, fact.value.to_string()]));
+    let objects = trace.objects.iter().filter(|(_, object)| !object.name.is_empty());
+    let objects = objects.map(|(_, object)| json!([object.key.to_string(), object.label]));
     let needed = match trace.processor {
         Processor::Switches => None,
         Processor::Recorders { needed } => Some(needed),
@@ -128,6 +130,8 @@ fn header(trace: &Trace, title: &str, range: &Range<u64>, left_out: u64, more_wa
         "rates": rates(&trace.clock),
         "facts": facts.collect::<Value>(),
         "texts": trace.texts,
+        // Keys and names. A search for the key of an object finds events that name the object.
+        "objects": objects.collect::<Value>(),
         "losses": losses.collect::<Value>(),
         "causes": LossCause::ALL.map(LossCause::as_str),
         "cpus": trace.cpus,
