@@ -1,13 +1,11 @@
 // Collects the durations of a trace: responses and start latencies of jobs, waits, holds of mutexes, times for which contexts are ready or
 // run, interrupts, messages, steps and states of machines, spans. Leaves out durations whose beginning or end is not in the trace.
 
-import { BLOCKED, INTERRUPT, INTERRUPTED, RUNNING } from "./model.js";
+import { BLOCKED, INTERRUPT, INTERRUPTED, PREEMPTED, RUNNING } from "./model.js";
 
 /** A place on the timeline: a span of a row, a job, or an event and a time range. @typedef {{ row: number, span: number } | { job: number } | { event: number, from: number, to: number }} Place */
 
 /** A duration. If it is shorter than the time from its beginning to its end, `length` is its length. @typedef {{ group: string, name: string, from: number, to: number, length?: number, place: Place }} Duration */
-
-const PREEMPTED = 3;
 
 /** The group of the spans of a context in each state; see `STATES`. @type {Record<number, string>} */
 const STATE_GROUPS = { [RUNNING]: "Running without a break", [PREEMPTED]: "Preempted", 4: "Ready until it runs", [BLOCKED]: "Waits" };

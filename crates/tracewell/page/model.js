@@ -13,6 +13,7 @@ export const STATES = [
 ];
 export const RUNNING = 1;
 export const INTERRUPTED = 2;
+export const PREEMPTED = 3;
 export const BLOCKED = 5;
 /** Codes of the activities of cores. */
 export const TASK = 1;
