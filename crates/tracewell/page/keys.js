@@ -10,6 +10,7 @@ const HELP = [
     ["w, + / s, −", "zoom in, out"],
     ["a, ← / d, →", "move left, right"],
     ["↑ / ↓", "select in the row above, below"],
+    ["g", "choose a name by ↑ and ↓; Enter selects its row, or folds the group; ← folds, → unfolds; g or Esc ends"],
     [", / .", "select the span before, after"],
     ["j / k", "select the next, the previous event"],
     ["z, Enter", "zoom to the selection, or to the range"],
@@ -53,13 +54,14 @@ export class Keys {
      * @param {import("./events.js").EventList} list
      * @param {import("./search.js").Search} search
      * @param {import("./filter.js").Filter} filter
+     * @param {import("./roving.js").Roving} roving
      * @param {import("./tabs.js").Tabs} tabs
      * @param {import("./marking.js").Marking} marking
      * @param {import("./offsets.js").Offsets} offsets
      * @param {HTMLDialogElement} dialog
      * @param {import("./notice.js").Notice} notice
      */
-    constructor(timeline, list, search, filter, tabs, marking, offsets, dialog, notice) {
+    constructor(timeline, list, search, filter, roving, tabs, marking, offsets, dialog, notice) {
         this.notice = notice;
         this.marking = marking;
         this.offsets = offsets;
@@ -68,6 +70,7 @@ export class Keys {
         this.list = list;
         this.search = search;
         this.filter = filter;
+        this.roving = roving;
         this.tabs = tabs;
         this.dialog = dialog;
         addEventListener("keydown", (event) => this.key(event));
@@ -93,6 +96,10 @@ export class Keys {
             const direction = { ArrowUp: -1, ArrowDown: 1 }[event.key];
             if (!direction) return;
             this.timeline.moveSelected(direction === 1 ? 1 : -1);
+            event.preventDefault();
+            return;
+        }
+        if (this.roving.key(event)) {
             event.preventDefault();
             return;
         }

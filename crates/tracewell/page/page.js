@@ -18,6 +18,7 @@ import { Overview } from "./overview.js";
 import { Pace, REST } from "./pace.js";
 import { sizeOf } from "./paint.js";
 import { Places } from "./places.js";
+import { Roving, describeFramed } from "./roving.js";
 import { contextOrder, counted } from "./rows.js";
 import { Search } from "./search.js";
 import { Splitters } from "./splitters.js";
@@ -74,7 +75,7 @@ function head(model) {
 /** Describes the selection for screen readers. @param {Timeline} timeline */
 function announce(timeline) {
     const { model, view: { selection } } = timeline;
-    const text = !selection ? "" : "row" in selection ? describeSpan(model, selection)
+    const text = timeline.framed !== "" ? describeFramed(timeline) : !selection ? "" : "row" in selection ? describeSpan(model, selection)
         : "event" in selection ? describeEvent(model, selection.event) : describeRow(model, selection.whole);
     const status = named("status");
     if (status.textContent !== text) status.textContent = text;
@@ -130,7 +131,7 @@ export function show(content, store, load, several = null) {
         view.changed();
     });
     const offsets = new Offsets(timeline, named("offsets"));
-    const keys = new Keys(timeline, list, search, filter, tabs, marking, offsets, named("keys"), notice);
+    const keys = new Keys(timeline, list, search, filter, new Roving(timeline, places), tabs, marking, offsets, named("keys"), notice);
     const exists = (/** @type {any} */ selection) => ("event" in selection ? selection.event < model.events.count
         : "whole" in selection ? selection.whole < model.rows.length
             : selection.span < (model.rows[selection.row]?.spans.count ?? 0));

@@ -65,3 +65,50 @@ test("the panel of a span links to the states before and after it", options, asy
     assert.deepEqual(faults, []);
     await page.close();
 });
+
+test("keys fold a group and select a row by its name", options, async () => {
+    const { page, faults } = await opened(converted(...EXAMPLE));
+    await page.locator("#timeline").focus();
+    await page.keyboard.press("g");
+    await shows(page, "#status", /^group Processor, unfolded$/);
+    await page.keyboard.press("Enter");
+    await hash(page, /f=Processor/);
+    await shows(page, "#status", /^group Processor, folded$/);
+    await page.keyboard.press("ArrowRight");
+    await page.waitForFunction(() => !location.hash.includes("f="));
+    for (let i = 0; i < 5; i += 1) await page.keyboard.press("ArrowDown");
+    await shows(page, "#status", /^row control$/);
+    await keep(page, "framed");
+    await page.keyboard.press("Enter");
+    await hash(page, /w=2/);
+    await shows(page, "#details h2", /^control$/);
+    await page.keyboard.press("ArrowLeft");
+    await hash(page, /f=Threads/);
+    await page.keyboard.press("Escape");
+    // The arrow keys move the view again.
+    await page.keyboard.press("w");
+    await page.keyboard.press("ArrowRight");
+    await hash(page, /t=/);
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
+test("the chosen theme outlives a reload, also where the browser keeps nothing", options, async () => {
+    const theme = (/** @type {any} */ page) => page.evaluate(() => document.documentElement.dataset.theme);
+    const { page, faults } = await opened(converted(...EXAMPLE));
+    await page.keyboard.press("t");
+    assert.equal(await theme(page), "dark");
+    await page.reload();
+    await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined);
+    assert.equal(await theme(page), "dark");
+    await page.close();
+    const refused = await opened(converted(...EXAMPLE), {
+        prepare: (/** @type {any} */ next) => next.addInitScript(() => {
+            Object.defineProperty(window, "localStorage", { get() { throw new Error("refused"); } });
+        }),
+    });
+    await refused.page.keyboard.press("t");
+    assert.equal(await theme(refused.page), "dark");
+    assert.deepEqual([...faults, ...refused.faults], []);
+    await refused.page.close();
+});

@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 59] = [
+const MODULES: [&str; 60] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/bounds.js"),
     include_str!("../../../page/time.js"),
@@ -66,6 +66,7 @@ const MODULES: [&str; 59] = [
     include_str!("../../../page/tabs.js"),
     include_str!("../../../page/notice.js"),
     include_str!("../../../page/legend.js"),
+    include_str!("../../../page/roving.js"),
     include_str!("../../../page/keys.js"),
     include_str!("../../../page/splitters.js"),
     include_str!("../../../page/pace.js"),
