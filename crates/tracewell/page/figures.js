@@ -5,13 +5,14 @@ import { culprits, longest, occupants } from "./causes.js";
 import { lowerBound } from "./bounds.js";
 import { links } from "./destinations.js";
 import { heading, isDuration, isNanoseconds, isTime } from "./headings.js";
+import { loads } from "./loads.js";
 import { longestWait } from "./locks.js";
 import { BLOCKED, PREEMPTED, RUNNING, STATES } from "./model.js";
 import { unitFor } from "./time.js";
 import { isOpen, longestWaits, requestOf } from "./waits.js";
 
-/** A cell: its text, the value by which a column is sorted, and a function that shows its place. */
-/** @typedef {{ text: string, value: number | string, go?: () => void }} Cell */
+/** A cell: its text, the value by which a column is sorted, a function that shows its place, and the length of a bar behind the text, from 0 to 1. */
+/** @typedef {{ text: string, value: number | string, go?: () => void, bar?: number }} Cell */
 /**
  * A table. If the page shows several files, `section` is the title of the table's file. `isPart` is true for a table about a time range.
  * `notes` explain columns.
@@ -21,6 +22,9 @@ import { isOpen, longestWaits, requestOf } from "./waits.js";
 
 /** Names of the columns with the longest wait, counted from the suspension or from the request. */
 const [SUSPENDED, REQUESTED] = ["longest wait from suspension", "longest wait from request"];
+
+/** Maximum number of contexts with a column in the table of loads. */
+const MAX_LOADS = 10;
 
 /** The meanings of columns. @type {Record<string, string>} */
 const NOTES = Object.fromEntries([
@@ -103,7 +107,7 @@ export class Figures {
         // Keep all columns of inversions: a check for empty columns would compute all of their cells.
         const { length } = this.model;
         const own = [withoutEmpty(this.threads(figures)), withoutEmpty(this.locks(figures)), withoutEmpty(this.waits(file, 0, length)),
-            this.inversions(file, 0, length), withoutEmpty(this.misses(file, 0, length))];
+            this.inversions(file, 0, length), withoutEmpty(this.misses(file, 0, length)), withoutEmpty(this.loads(file, 0, length))];
         const section = this.model.files[file]?.title;
         return [...own, ...this.others(figures)].filter((table) => table.rows.length > 0).map((table) => ({ ...table, section }));
     }
@@ -285,6 +289,22 @@ export class Figures {
         return { name: "Missed deadlines", rows, columns: ["thread", "released", "deadline missed", "response"] };
     }
 
+    /** Returns the load in windows of a time range, with a column for each of the contexts that ran most. @type {(file: number, from: number, to: number) => Table} */
+    loads(file, from, to) {
+        const { model } = this;
+        const windows = loads(model, file, from, to);
+        const sums = new Map();
+        for (const { contexts } of windows) for (const [context, share] of contexts) sums.set(context, (sums.get(context) ?? 0) + share);
+        const shown = [...sums].sort((a, b) => b[1] - a[1]).slice(0, MAX_LOADS).map(([context]) => context);
+        /** @type {(share: number) => Cell} */
+        const share = (value) => (value > 0 ? { text: `${(100 * value).toFixed(1)} %`, value, bar: value } : cell(null));
+        const rows = windows.map((window) => [
+            { text: model.time(model.exact(window.from)), value: window.from, go: () => this.places.range(window.from, window.to) },
+            share(window.total), share(window.interrupts), ...shown.map((context) => share(window.contexts.get(context) ?? 0)),
+        ]);
+        return { name: "Load over time", rows, columns: ["from", "load", "interrupts", ...shown.map((context) => model.name(context))] };
+    }
+
     /** Returns the other lists of the JSON as tables without empty columns. @param {FileFigures} figures @returns {Table[]} */
     others({ file, json }) {
         const { tasks, locks, ...rest } = json;
@@ -374,7 +394,7 @@ export class Figures {
         const states = rows.map((row) => [row[0], ...used.map((i) => row[i + 1])]);
         const files = model.files.length > 0 ? model.files : [{}];
         const findings = files.flatMap((/** @type {any} */ { title }, /** @type {number} */ file) =>
-            [withoutEmpty(this.waits(file, from, to)), this.inversions(file, from, to), withoutEmpty(this.misses(file, from, to))]
+            [withoutEmpty(this.waits(file, from, to)), this.inversions(file, from, to), withoutEmpty(this.misses(file, from, to)), withoutEmpty(this.loads(file, from, to))]
                 .map((table) => ({ ...table, name: title === undefined ? table.name : `${table.name} of ${title}` })));
         return [
             { name: "Time by state", columns: ["thread", ...used.map((i) => STATES[i])], rows: sortedBy(states, used.indexOf(RUNNING) + 1) },

@@ -31,6 +31,11 @@ export class Places {
         this.timeline.scrollToRow(row);
     }
 
+    /** Selects a time range, and shows it with its surroundings. @type {(from: number, to: number) => void} */
+    range(from, to) {
+        this.view.showRange(from, to);
+    }
+
     /** Shows and selects a whole row. @param {number} row */
     whole(row) {
         this.view.remember();

@@ -28,7 +28,7 @@ export function offered(lanes, text) {
 export function timeIn(model, text) {
     const ns = model.clock.isKnown ? parsed(text) : null;
     if (ns !== null) return Number(model.clock.ticks(ns) - model.origin);
-    const match = /^([\d,]{1,20}) ?ticks?$/.exec(text.trim());
+    const match = /^(\d{1,20}|\d{1,3}(?:,\d{3}){1,6}) ?ticks?$/.exec(text.trim());
     return match ? Number(BigInt(match[1].replaceAll(",", "")) - model.origin) : null;
 }
 

@@ -56,7 +56,8 @@ function commonRates(headers) {
     if (headers[0].rates.length < 2 && rates.every((each) => each === rates[0])) return headers[0].rates;
     const unknown = headers.find((header) => header.rates.length === 0);
     if (unknown) {
-        throw new Error(`${unknown.title}: the clock's rate is unknown, but other files have one: set the option rate (-O rate=)`);
+        throw new Error(`${unknown.title}: the clock's rate is unknown, but other files have one. `
+            + "-O rate= sets the rate of all files. A table [[files]] in tracewell.toml sets that of single files");
     }
     return NANOSECONDS;
 }

@@ -59,3 +59,43 @@ test("figures of stacks, cores, levels, timers, interrupts and preemptions lead 
     assert.deepEqual(faults, []);
     await page.close();
 });
+
+test("the load over time has a row for each window, and leads to the window", options, async () => {
+    const { page, faults } = await opened(`${converted(...EXAMPLE)}#p=figures`);
+    await page.getByRole("button", { name: "Load over time", exact: true }).first().click();
+    const rows = page.locator("#figures tbody tr");
+    const shares = (await rows.locator("td:nth-child(2)").allTextContents()).map((text) => Number(/^([\d.]+) %$/.exec(text)?.[1] ?? 0));
+    // Windows of 2 ms cover 58.76 ms. The last of them ends with the trace.
+    assert.equal(shares.length, 30);
+    const widths = shares.map((_, i) => (i < 29 ? 2 : 0.7619));
+    const load = shares.reduce((sum, share, i) => sum + share * widths[i], 0) / 58.7619;
+    // `analyze`: tasks and interrupts executed for 4,647,175 of 5,876,190 ticks.
+    assert.ok(Math.abs(load - (100 * 4647175) / 5876190) < 0.1, String(load));
+    await keep(page, "load");
+    await rows.nth(20).locator("a").first().click();
+    await hash(page, /r=4000000-4200000/);
+    await page.waitForFunction(() => document.querySelector("#figures .scope")?.textContent?.includes("selected range 40.00000 ms to 42.00000 ms"));
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
+test("labels of the axis do not overlap at the deepest zoom", options, async () => {
+    const { page, faults } = await opened(`${converted(...EXAMPLE)}#t=4619748-4619752`);
+    const overlaps = await page.evaluate(() => {
+        const { prototype } = CanvasRenderingContext2D;
+        const { fillText } = prototype;
+        /** @type {[number, number][]} */
+        const labels = [];
+        prototype.fillText = function (text, x, y) {
+            if (y === 12 && this.textAlign === "center") labels.push([x - this.measureText(text).width / 2, x + this.measureText(text).width / 2]);
+            fillText.call(this, text, x, y);
+        };
+        window.dispatchEvent(new KeyboardEvent("keydown", { key: "x" }));
+        return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(labels))));
+    });
+    assert.ok(overlaps.length > 1);
+    for (let i = 1; i < overlaps.length; i += 1) assert.ok(overlaps[i][0] > overlaps[i - 1][1], JSON.stringify(overlaps));
+    await keep(page, "axis");
+    assert.deepEqual(faults, []);
+    await page.close();
+});

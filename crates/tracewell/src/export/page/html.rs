@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 60] = [
+const MODULES: [&str; 61] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/bounds.js"),
     include_str!("../../../page/time.js"),
@@ -56,6 +56,7 @@ const MODULES: [&str; 60] = [
     include_str!("../../../page/marking.js"),
     include_str!("../../../page/events.js"),
     include_str!("../../../page/search.js"),
+    include_str!("../../../page/loads.js"),
     include_str!("../../../page/headings.js"),
     include_str!("../../../page/destinations.js"),
     include_str!("../../../page/figures.js"),
