@@ -4,28 +4,36 @@ import { STATES } from "./model.js";
 import { objectText } from "./objects.js";
 
 /**
+ * Returns what the row of a span is or does in the span, without the name of the row.
+ * @param {import("./model.js").Model} model
+ * @param {{ row: number, span: number }} selection
+ */
+export function stateWords(model, { row, span }) {
+    const { kind, spans, context } = model.rows[row];
+    const [state, value] = [spans.state[span], spans.value[span]];
+    if (kind === "lock") return state === 1 ? `held by ${model.name(value - 1)}` : "free";
+    if (kind === "core") {
+        const interrupt = value > 0 ? `interrupt ${value - 1}` : "an interrupt";
+        return [`unknown`, `runs ${model.name(value)}`, `serves ${interrupt}`, "idle"][state];
+    }
+    if (kind !== "context") return objectText(model.rows[row], state, value);
+    const why = state === 5 ? ` on ${model.reason(value)}` : "";
+    const of = state === 1 && value > 0 && value - 1 !== context ? ` on behalf of ${model.name(value - 1)}` : "";
+    return `${STATES[state]}${why}${of}`;
+}
+
+/**
  * Describes a span: the context, its state, the reason and the duration.
  * @param {import("./model.js").Model} model
  * @param {{ row: number, span: number }} selection
  */
 export function describeSpan(model, { row, span }) {
     const { kind, spans, name, what, number, context } = model.rows[row];
-    const [state, value] = [spans.state[span], spans.value[span]];
     const length = model.span(spans.from(span), spans.to(span));
     const since = `${length}, from ${model.time(model.exact(spans.from(span)))}`;
-    if (kind === "lock") {
-        const held = state === 1 ? `held by ${model.name(value - 1)}` : "free";
-        return `${what} ${name}: ${held}\n${since}`;
-    }
-    if (kind === "core") {
-        const interrupt = value > 0 ? `interrupt ${value - 1}` : "an interrupt";
-        const does = [`unknown`, `runs ${model.name(value)}`, `serves ${interrupt}`, "idle"][state];
-        return `core ${number}: ${does}\n${since}`;
-    }
-    if (kind !== "context") return `${objectText(model.rows[row], state, value)}\n${since}`;
-    const why = state === 5 ? ` on ${model.reason(value)}` : "";
-    const of = state === 1 && value > 0 && value - 1 !== context ? ` on behalf of ${model.name(value - 1)}` : "";
-    return `${model.name(context)}: ${STATES[state]}${why}${of}\n${since}`;
+    /** @type {Record<string, string>} */
+    const subjects = { lock: `${what} ${name}: `, core: `core ${number}: `, context: `${model.name(context)}: ` };
+    return `${subjects[kind] ?? ""}${stateWords(model, { row, span })}\n${since}`;
 }
 
 /** Describes a whole row. @type {(model: import("./model.js").Model, index: number) => string} */

@@ -3,8 +3,10 @@
 import { lowerBound } from "./bounds.js";
 import { BLOCKED, RUNNING, STATES, TASK } from "./model.js";
 import { culprits, occupants } from "./causes.js";
+import { stateWords } from "./describe.js";
 import { breakable, element } from "./elements.js";
 import { figuresIn } from "./exact.js";
+import { similar } from "./filter.js";
 import { absent } from "./identity.js";
 import { argumentsIn, inheritance, lockOf, telling } from "./locks.js";
 import { objectText } from "./objects.js";
@@ -54,17 +56,19 @@ export class Details {
     draw() {
         const { selection, measured: range } = this.view;
         const { version } = this.view.marks;
-        const isTimed = selection !== null && !("whole" in selection);
-        const key = JSON.stringify([version, selection, this.view.sought, range, isTimed ? 0 : [this.view.from, this.view.to], this.timeline.theme.isDark]);
+        const { sought } = this.view;
+        const span = selectedSpan(this.model, this.view);
+        // The figures cover the range, the selected span, or the visible time.
+        const time = range ?? (span ? [span.from, span.to] : [this.view.from, this.view.to]);
+        const key = JSON.stringify([version, selection, sought, range, time, this.timeline.theme.isDark]);
         if (key === this.drawn) return;
         this.drawn = key;
-        const span = selectedSpan(this.model, this.view);
-        const about = JSON.stringify([version, selection, this.view.sought, this.timeline.theme.isDark]);
+        const about = JSON.stringify([version, selection, sought, this.timeline.theme.isDark]);
         // Only the figures of the visible time change with each frame.
         if (about !== this.described) this.parts = this.about(span);
         this.described = about;
         const parts = [...this.parts];
-        const [from, to] = range ?? (span ? [span.from, span.to] : [this.view.from, this.view.to]);
+        const [from, to] = time;
         parts.push(this.figures(range ? "Selected range" : span ? "During this time" : "Shown time", from, to));
         this.panel.replaceChildren(...parts);
     }
@@ -164,7 +168,20 @@ export class Details {
             element("h2", breakable(`event ${events.number(index)}: ${kind.label}`)),
             this.list(facts),
             element("ul", list),
+            this.narrowing(similar(this.model, index)),
         ];
+    }
+
+    /** Returns links that filter the events. @param {{ text: string, filter: string }[]} filters */
+    narrowing(filters) {
+        const links = filters.flatMap(({ text, filter }, i) => {
+            const link = this.link(text, () => {
+                this.view.filter = filter;
+                this.view.changed();
+            });
+            return i === 0 ? [link] : [", ", link];
+        });
+        return element("p", ["list only events of ", ...links]);
     }
 
     /** Returns the receiver or the sender of a message. @param {number} index of an event @returns {[string, Content][]} */
@@ -218,6 +235,7 @@ export class Details {
         facts.push(["first event", [this.numbered(row.spans.seq[index], from)]]);
         if (index + 1 < row.spans.count) facts.push(["last event", [this.numbered(row.spans.seq[index + 1], to)]]);
         if (row.kind === "context") facts.push(...this.wake(span));
+        facts.push(...this.neighbour("before", row, index - 1), ...this.neighbour("after", row, index + 1));
         const rank = this.rank(span);
         return [
             ...(inverted !== null ? [element("span", ["priority inversion"], "tag")] : []),
@@ -227,6 +245,15 @@ export class Details {
             this.list(facts),
             ...(span.isBlocked ? this.spent(span, inverted) : []),
         ];
+    }
+
+    /** Returns the state before or after a span, as a link. @type {(name: string, row: any, span: number) => [string, Content][]} */
+    neighbour(name, row, span) {
+        const { model, places } = this;
+        if (span < 0 || span >= row.spans.count) return [];
+        const words = stateWords(model, { row: row.index, span });
+        const length = model.span(row.spans.from(span), row.spans.to(span));
+        return [[name, [this.link(words, () => places.span(row.index, span)), `, ${length}`]]];
     }
 
     /**

@@ -1,18 +1,21 @@
-// Distributions of the lengths of spans: waits for each object, holds of mutexes, times until a
-// ready context runs, preemptions, times for which a context runs. Each bar of a histogram can show
-// its spans.
+// Distributions of durations in a time range. durations.js collects the durations. Each bar of a histogram can show
+// the places of its durations.
 
-import { BLOCKED, RUNNING } from "./model.js";
+import { durations } from "./durations.js";
 
 /** Maximum number of bars of a histogram. */
 const MAX_BARS = 24;
 
-/** If the longest span is longer than the shortest by this factor, bars are logarithmic. */
+/** If the longest duration is longer than the shortest by this factor, bars are logarithmic. */
 const WIDE = 100;
 
+/** The groups of distributions in the order in which the panel lists them. */
+const DISTRIBUTIONS = ["Response", "Start latency", "Waits", "Held", "Ready until it runs", "Preempted", "Running without a break", "Interrupts",
+    "Messages until they are received", "Steps", "In a span without a break", "Stays in a state"];
+
 /**
- * A distribution. The span with the length `lengths[i]` is span `spans[i]` of row `rows[i]`. The three lists are sorted by length.
- * @typedef {{ group: string, name: string, lengths: number[], rows: number[], spans: number[] }} Distribution
+ * A distribution. The duration `lengths[i]` is at `places[i]`. Both lists are sorted by length.
+ * @typedef {{ group: string, name: string, lengths: number[], places: import("./durations.js").Place[] }} Distribution
  */
 
 /**
@@ -21,45 +24,30 @@ const WIDE = 100;
  */
 
 /**
- * Returns all distributions of a trace. Leaves out spans whose beginning or end is not in the trace.
+ * Returns all distributions of the durations that begin and end in a time range.
  * @param {import("./model.js").Model} model
+ * @param {number} first
+ * @param {number} last
  * @returns {Distribution[]}
  */
-export function distributions(model) {
-    /** @type {Map<string, { group: string, name: string, entries: [number, number, number][] }>} */
+export function distributions(model, first, last) {
+    /** @type {Map<string, { group: string, name: string, entries: [number, import("./durations.js").Place][] }>} */
     const found = new Map();
-    const add = (/** @type {string} */ group, /** @type {string} */ name, /** @type {any} */ row, /** @type {number} */ span) => {
+    durations(model, ({ group, name, from, to, length, place }) => {
+        if (from < first || to > last) return;
         const key = `${group}\n${name}`;
         const known = found.get(key) ?? { group, name, entries: [] };
-        known.entries.push([row.spans.to(span) - row.spans.from(span), row.index, span]);
+        known.entries.push([length ?? to - from, place]);
         found.set(key, known);
-    };
-    for (const row of model.rows) {
-        if (row.kind !== "lock" && row.kind !== "context") continue;
-        const of = row.file === undefined ? "" : ` of ${model.files[row.file].title}`;
-        // A span at tick 0 may begin before the page, and the last span may end after it.
-        for (let span = row.spans.count > 0 && row.spans.from(0) > 0 ? 0 : 1; span + 1 < row.spans.count; span += 1) {
-            const [state, value] = [row.spans.state[span], row.spans.value[span]];
-            if (row.kind === "lock") {
-                if (state === 1) add("Held", `${row.what} ${row.name}${of}`, row, span);
-                continue;
-            }
-            const name = model.name(row.context) + of;
-            if (state === RUNNING) add("Running without a break", name, row, span);
-            else if (state === 3) add("Preempted", name, row, span);
-            else if (state === 4) add("Ready until it runs", name, row, span);
-            else if (state === BLOCKED) add("Waits", model.object(value) + of, row, span);
-        }
-    }
-    const order = ["Waits", "Held", "Ready until it runs", "Preempted", "Running without a break"];
+    });
     // The name of an object follows its kind. A reason without an object is a single word.
     const isBare = (/** @type {string} */ name) => Number(!name.includes(" "));
     return [...found.values()]
-        .sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group)
+        .sort((a, b) => DISTRIBUTIONS.indexOf(a.group) - DISTRIBUTIONS.indexOf(b.group)
             || (a.group === "Waits" ? isBare(a.name) - isBare(b.name) : 0) || b.entries.length - a.entries.length)
         .map(({ group, name, entries }) => {
             entries.sort((a, b) => a[0] - b[0]);
-            return { group, name, lengths: entries.map((e) => e[0]), rows: entries.map((e) => e[1]), spans: entries.map((e) => e[2]) };
+            return { group, name, lengths: entries.map((e) => e[0]), places: entries.map((e) => e[1]) };
         });
 }
 

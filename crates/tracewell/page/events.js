@@ -38,7 +38,7 @@ export class EventList {
         this.refill();
         scroller.addEventListener("scroll", () => this.scrolled());
         scroller.addEventListener("wheel", (event) => {
-            if (this.events.count * LINE <= MAX_HEIGHT) return;
+            if (this.count * LINE <= MAX_HEIGHT) return;
             event.preventDefault();
             this.goTo(this.first + Math.sign(event.deltaY) * 3);
         }, { passive: false });
@@ -56,12 +56,33 @@ export class EventList {
         }).observe(scroller);
     }
 
-    /** Updates the list after the content of the model was replaced. */
+    /** Updates the list after the content of the model or the filter was replaced. */
     refill() {
         this.events = this.timeline.model.events;
         const filler = /** @type {HTMLElement} */ (this.scroller.querySelector("#filler"));
-        this.full = Math.min(this.events.count * LINE, MAX_HEIGHT);
+        this.full = Math.min(this.count * LINE, MAX_HEIGHT);
         filler.style.height = `${this.full}px`;
+        this.shown = "";
+    }
+
+    /** Number of listed events: those that the filter accepts, or all. */
+    get count() {
+        return this.events.accepted?.length ?? this.events.count;
+    }
+
+    /** Returns the index of the event at a place in the list. @param {number} place */
+    indexAt(place) {
+        return this.events.accepted?.[place] ?? place;
+    }
+
+    /** Returns the place of an event in the list, or the place of the next event if the filter does not accept it. @param {number} index */
+    placeOf(index) {
+        return this.events.accepted ? lowerBound(this.events.accepted, index) : index;
+    }
+
+    /** Returns the place of the first listed event that is not before a time. @param {number} time */
+    placeAt(time) {
+        return this.placeOf(lowerBound(this.events.at, time));
     }
 
     get rows() {
@@ -69,7 +90,7 @@ export class EventList {
     }
 
     get last() {
-        return Math.max(this.events.count - Math.floor(this.height / LINE), 0);
+        return Math.max(this.count - Math.floor(this.height / LINE), 0);
     }
 
     scrolled() {
@@ -81,9 +102,9 @@ export class EventList {
         this.draw();
     }
 
-    /** @param {number} index */
-    goTo(index) {
-        this.first = Math.min(Math.max(Math.round(index), 0), this.last);
+    /** @param {number} place in the list */
+    goTo(place) {
+        this.first = Math.min(Math.max(Math.round(place), 0), this.last);
         const room = Math.max(this.full - this.height, 0);
         const top = Math.round(this.last > 0 ? (this.first / this.last) * room : 0);
         this.scroller.scrollTop = top;
@@ -99,6 +120,15 @@ export class EventList {
         this.chosen = chosen;
         view.reveal(this.events.at[chosen]);
         view.select({ event: chosen });
+    }
+
+    /** Selects the next or the previous listed event. @param {1 | -1} direction */
+    step(direction) {
+        if (this.count === 0) return;
+        const place = this.placeOf(Math.max(this.current, 0));
+        const isOn = this.current >= 0 && this.indexAt(place) === this.current;
+        const next = direction > 0 ? place + Number(isOn) : place - 1;
+        this.choose(this.indexAt(Math.min(Math.max(next, 0), this.count - 1)));
     }
 
     /** Returns the event to which the selection refers: the selected event, or the first event of the selected span. */
@@ -121,25 +151,26 @@ export class EventList {
         this.ranged = range?.join(" ") ?? "";
         if (isNew) {
             this.followed = current;
-            this.goTo(lowerBound(this.events.at, range[0]));
+            this.goTo(this.placeAt(range[0]));
         } else if (current !== this.followed) {
             this.followed = current;
             const visible = Math.floor(this.height / LINE);
-            const isInSight = current >= this.first && current < this.first + visible;
-            if (current >= 0 && !isInSight) this.goTo(current - Math.floor(visible / 2));
+            const place = this.placeOf(current);
+            const isInSight = place >= this.first && place < this.first + visible;
+            if (current >= 0 && !isInSight) this.goTo(place - Math.floor(visible / 2));
         } else if (key !== this.shown && current < 0) {
-            this.goTo(lowerBound(this.events.at, view.cursor ?? range?.[0] ?? view.from));
+            this.goTo(this.placeAt(view.cursor ?? range?.[0] ?? view.from));
         }
         this.shown = key;
         this.draw();
     }
 
     draw() {
-        const last = Math.min(this.first + this.rows, this.events.count);
+        const last = Math.min(this.first + this.rows, this.count);
         const lines = [];
-        for (let index = this.first; index < last; index += 1) lines.push(this.line(index));
+        for (let place = this.first; place < last; place += 1) lines.push(this.line(this.indexAt(place)));
         this.lines.replaceChildren(...lines);
-        this.scroller.setAttribute("aria-rowcount", String(this.events.count));
+        this.scroller.setAttribute("aria-rowcount", String(this.count));
     }
 
     /** @param {number} index */
@@ -172,13 +203,19 @@ export class EventList {
         return parts(text, this.wanted).map((part, i) => (i % 2 === 1 ? element("mark", [part]) : part));
     }
 
-    /** Returns the heading: the number of events in the selected range, if there is one, the number of all events, and the unit of times. */
+    /**
+     * Returns the heading: the number of listed events in the selected range, if there is one, the number of listed events, if there is a
+     * filter, the number of all events, and the unit of times.
+     */
     heading() {
         const { model, view } = this.timeline;
         const sample = model.time(model.exact(0));
         const range = view.measured;
-        const inside = range && lowerBound(this.events.at, range[1] + 1) - lowerBound(this.events.at, range[0]);
-        const of = inside === null ? "" : `${grouped(inside)} of `;
+        const parts = [
+            ...(range ? [grouped(this.placeAt(range[1] + 1) - this.placeAt(range[0]))] : []),
+            ...(this.events.accepted ? [grouped(this.count)] : []),
+        ];
+        const of = parts.map((part) => `${part} of `).join("");
         const scope = model.part ? " in the loaded part" : "";
         return `${of}${counted(this.events.count, "event")}${scope} · time in ${sample.slice(sample.lastIndexOf(" ") + 1)}`;
     }

@@ -4,13 +4,17 @@
 
 import { culprits, longest, occupants } from "./causes.js";
 import { lowerBound } from "./bounds.js";
+import { links } from "./destinations.js";
 import { figuresIn } from "./exact.js";
+import { heading, isDuration, isNanoseconds, isTime } from "./headings.js";
+import { loads } from "./loads.js";
 import { longestWait } from "./locks.js";
-import { BLOCKED, RUNNING, STATES } from "./model.js";
+import { BLOCKED, PREEMPTED, RUNNING, STATES } from "./model.js";
+import { unitFor } from "./time.js";
 import { isOpen, longestWaits, requestOf } from "./waits.js";
 
-/** A cell: its text, the value by which a column is sorted, and a function that shows its place. */
-/** @typedef {{ text: string, value: number | string, go?: () => void }} Cell */
+/** A cell: its text, the value by which a column is sorted, a function that shows its place, and the length of a bar behind the text, from 0 to 1. */
+/** @typedef {{ text: string, value: number | string, go?: () => void, bar?: number }} Cell */
 /**
  * A table. If the page shows several files, `section` is the title of the table's file. `isPart` is true for a table about a time range.
  * `notes` explain columns. `scope` states which rows of a longer list the table contains, or how exact it is.
@@ -22,6 +26,9 @@ import { isOpen, longestWaits, requestOf } from "./waits.js";
 
 /** Names of the columns with the longest wait, counted from the suspension or from the request. */
 export const [SUSPENDED, REQUESTED] = ["longest wait from suspension", "longest wait from request"];
+
+/** Maximum number of contexts with a column in the table of loads. */
+const MAX_LOADS = 10;
 
 /** The meanings of columns. @type {Record<string, string>} */
 export const NOTES = Object.fromEntries([
@@ -96,7 +103,7 @@ export class Figures {
         // Keep all columns of inversions: a check for empty columns would compute all of their cells.
         const { length } = this.model;
         const own = [withoutEmpty(this.threads(figures)), withoutEmpty(this.locks(figures)), withoutEmpty(this.waits(file, 0, length)),
-            this.inversions(file, 0, length), withoutEmpty(this.misses(file, 0, length))];
+            this.inversions(file, 0, length), withoutEmpty(this.misses(file, 0, length)), withoutEmpty(this.loads(file, 0, length))];
         const section = this.model.files[file]?.title;
         return [...own, ...this.others(figures)].filter((table) => table.rows.length > 0).map((table) => ({ ...table, section }));
     }
@@ -135,7 +142,8 @@ export class Figures {
                 known ? this.length(this.converted(task.execution_ticks, file)) : cell(null),
                 known ? cell((100 * task.execution_ticks) / whole) : cell(null),
                 this.worst(row, (state) => state === RUNNING), held,
-                this.response(context), cell(task.deadline_misses), cell(task.preemptions),
+                this.response(context), cell(task.deadline_misses),
+                { ...cell(task.preemptions), go: this.worst(row, (state) => state === PREEMPTED).go },
                 cell(task.dispatches), cell(model.contexts[context]?.priority), cell(task.events),
             ];
         });
@@ -277,37 +285,65 @@ export class Figures {
         return { name: "Missed deadlines", rows, columns: ["thread", "released", "deadline missed", "response"] };
     }
 
-    /** Returns the other lists of the JSON as tables without empty columns. @param {FileFigures} figures @returns {Table[]} */
-    others({ file, json }) {
-        const lists = { ...json, "interrupt sources": json.interrupts?.sources, "threads, all figures": json.tasks,
-            "mutexes, all figures": json.locks };
-        return Object.entries(lists)
-            .filter(([name, list]) => Array.isArray(list) && list.length > 0 && typeof list[0] === "object" && !["tasks", "locks"].includes(name))
-            .map(([name, list]) => this.table(capital(name.replaceAll("_", " ")), list, file));
+    /** Returns the load in windows of a time range, with a column for each of the contexts that ran most. @type {(file: number, from: number, to: number) => Table} */
+    loads(file, from, to) {
+        const { model } = this;
+        const windows = loads(model, file, from, to);
+        const sums = new Map();
+        for (const { contexts } of windows) for (const [context, share] of contexts) sums.set(context, (sums.get(context) ?? 0) + share);
+        const shown = [...sums].sort((a, b) => b[1] - a[1]).slice(0, MAX_LOADS).map(([context]) => context);
+        /** @type {(share: number) => Cell} */
+        const share = (value) => (value > 0 ? { text: `${(100 * value).toFixed(1)} %`, value, bar: value } : cell(null));
+        const rows = windows.map((window) => [
+            { text: model.time(model.exact(window.from)), value: window.from, go: () => this.places.range(window.from, window.to) },
+            share(window.total), share(window.interrupts), ...shown.map((context) => share(window.contexts.get(context) ?? 0)),
+        ]);
+        return { name: "Load over time", rows, columns: ["from", "load", "interrupts", ...shown.map((context) => model.name(context))] };
     }
 
-    /** @type {(name: string, list: any[], file: number) => Table} */
-    table(name, list, file) {
-        const flat = list.map((row) => new Map(flattened(row, "")));
+    /** Returns the other lists of the JSON as tables without empty columns. @param {FileFigures} figures @returns {Table[]} */
+    others({ file, json }) {
+        const { tasks, locks, ...rest } = json;
+        const lists = { ...rest, "interrupt sources": json.interrupts?.sources, tasks, locks };
+        /** @type {Record<string, string>} */
+        const titles = { tasks: "threads, all figures", locks: "mutexes, all figures" };
+        return Object.entries(lists)
+            .filter(([, list]) => Array.isArray(list) && list.length > 0 && typeof list[0] === "object")
+            .map(([name, list]) => this.table(name, capital(titles[name] ?? name.replaceAll("_", " ")), list, file));
+    }
+
+    /** @type {(list: string, name: string, entries: any[], file: number) => Table} */
+    table(list, name, entries, file) {
+        const flat = entries.map((entry) => new Map(flattened(entry, "")));
         const keys = [...new Set(flat.flatMap((row) => [...row.keys()]))]
             .filter((key) => flat.some((row) => (row.get(key) ?? null) !== null));
         const shown = keys.filter((key) => !(key.endsWith("_ns") && keys.includes(key.replace(/_ns$/, "_ticks"))));
-        const rows = list.map((row, i) => {
-            const cells = shown.map((key) => this.valued(key, flat[i].get(key), file));
-            const place = this.placeOf(row, file);
-            return place ? [{ ...cells[0], go: place }, ...cells.slice(1)] : cells;
+        const rows = entries.map((entry, i) => {
+            // The durations of a row have one unit, so that they can be compared.
+            const ns = shown.filter((key) => typeof flat[i].get(key) === "number").map((key) => this.nanoseconds(key, flat[i].get(key), file) ?? 0);
+            const unit = unitFor(Math.max(...ns, 0));
+            const places = links(this.places, list, entry, file);
+            const place = this.placeOf(entry, file);
+            const cells = shown.map((key) => ({ ...this.valued(key, flat[i].get(key), file, unit), go: places[key] }));
+            return place ? [{ ...cells[0], go: cells[0].go ?? place }, ...cells.slice(1)] : cells;
         });
-        return { name, rows, columns: shown.map((key) => key.replace(/_(ticks|ns)$/, "").replaceAll("_", " ")) };
+        return { name, rows, columns: shown.map(heading) };
     }
 
-    /** @type {(key: string, value: any, file: number) => Cell} */
-    valued(key, value, file) {
+    /** Returns a duration in nanoseconds, or null if the figure is no duration or the rate is unknown. @type {(key: string, value: number, file: number) => number | null} */
+    nanoseconds(key, value, file) {
+        if (isNanoseconds(key)) return value;
+        const { clock } = this.model;
+        return isDuration(key) && clock.isKnown ? Number(clock.ns(BigInt(Math.round(this.converted(value, file))))) : null;
+    }
+
+    /** @type {(key: string, value: any, file: number, unit: { unit: string, ns: number }) => Cell} */
+    valued(key, value, file, unit) {
         if (typeof value !== "number") return cell(value);
-        if (/(^|_)(from|until|at|first|last)_ticks$/.test(key)) {
-            return { text: this.model.time(BigInt(this.placed(value, file))), value };
-        }
-        if (key.endsWith("_ticks")) return this.length(this.converted(value, file));
-        return cell(value);
+        if (isTime(key)) return { text: this.model.time(BigInt(this.placed(value, file))), value };
+        const ns = this.nanoseconds(key, value, file);
+        if (ns !== null) return { text: `${significant(ns / unit.ns)} ${unit.unit}`, value };
+        return isDuration(key) ? this.length(this.converted(value, file)) : cell(value);
     }
 
     /** Returns the time on the axis of the page. @type {(ticks: number, file: number) => number} */
@@ -364,7 +400,7 @@ export class Figures {
         ]);
         const files = model.files.length > 0 ? model.files : [{}];
         const findings = files.flatMap((/** @type {any} */ { title }, /** @type {number} */ file) =>
-            [withoutEmpty(this.waits(file, from, to)), this.inversions(file, from, to), withoutEmpty(this.misses(file, from, to))]
+            [withoutEmpty(this.waits(file, from, to)), this.inversions(file, from, to), withoutEmpty(this.misses(file, from, to)), withoutEmpty(this.loads(file, from, to))]
                 .map((table) => ({ ...table, name: title === undefined ? table.name : `${table.name} of ${title}` })));
         return [
             this.byState(from, to),
@@ -399,6 +435,13 @@ export function sorted(rows, column, isDescending) {
 export function withoutEmpty(table) {
     const used = table.columns.map((_, i) => i).filter((i) => table.rows.some((row) => row[i].text !== ""));
     return { ...table, columns: used.map((i) => table.columns[i]), rows: table.rows.map((row) => used.map((i) => row[i])) };
+}
+
+/** Returns a number with at most 4 significant digits, without an exponent. @param {number} value */
+function significant(value) {
+    const before = Math.floor(Math.log10(Math.abs(value) || 1)) + 1;
+    const text = value.toFixed(Math.min(Math.max(4 - before, 0), 9));
+    return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
 /** @param {string} text */

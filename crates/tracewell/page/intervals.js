@@ -102,9 +102,18 @@ export class IntervalIndex {
         this.waitsFor = new Map(model.rows.filter((/** @type {any} */ row) => row.waits)
             .map((/** @type {any} */ { index, waits: [first, last] }) =>
                 [index, Intervals.of(wait, Array.from({ length: last - first }, (_, i) => first + i), limit(wait))]));
-        const marks = numbersBy(model.mark.context);
-        /** Times of each context's marks. */
-        this.marksOf = new Map([...marks].map(([context, list]) => [context, Float64Array.from(list, (i) => model.mark.at[i])]));
+        this.model = model;
+        /** Times of each context's marks. @type {Map<number, Float64Array>} */
+        this.marksOf = new Map();
+        this.showMarks();
+    }
+
+    /** Collects the times of the marks that the user's filter of events accepts. */
+    showMarks() {
+        const { mark, events } = this.model;
+        const isShown = (/** @type {number} */ i) => events.accepted === null || events.accepts(events.find(mark.seq[i]));
+        this.marksOf = new Map([...numbersBy(mark.context)].map(([context, list]) =>
+            [context, Float64Array.from(list.filter(isShown), (i) => mark.at[i])]));
     }
 }
 

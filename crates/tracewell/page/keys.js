@@ -11,6 +11,7 @@ const HELP = [
     ["w, + / s, −", "zoom in, out"],
     ["a, ← / d, →", "move left, right"],
     ["↑ / ↓", "select in the row above, below"],
+    ["g", "choose a name by ↑ and ↓; Enter selects its row, or folds the group; ← folds, → unfolds; g or Esc ends"],
     [", / .", "select the span before, after"],
     ["j / k", "select the next, the previous event"],
     ["z, Enter", "zoom to the selection, or to the range"],
@@ -21,6 +22,7 @@ const HELP = [
     ["Backspace / Shift+Backspace", "back, forward"],
     ["/", "search a text, a time, or a range such as 2 ms before 44 ms; Enter and Shift+Enter: next, previous"],
     ["n / N", "next, previous found event"],
+    ["e", "filter the events of the list and of the timeline; Esc: list all events"],
     ["m", "begin to measure at the selection; press again to end the measurement at the selection"],
     ["y", "offsets of the files, if the page shows several"],
     ["b", "mark the range, the selection or the middle, with a text"],
@@ -52,13 +54,15 @@ export class Keys {
      * @param {import("./timeline.js").Timeline} timeline
      * @param {import("./events.js").EventList} list
      * @param {import("./search.js").Search} search
+     * @param {import("./filter.js").Filter} filter
+     * @param {import("./roving.js").Roving} roving
      * @param {import("./tabs.js").Tabs} tabs
      * @param {import("./marking.js").Marking} marking
      * @param {import("./offsets.js").Offsets} offsets
      * @param {HTMLDialogElement} dialog
      * @param {import("./notice.js").Notice} notice
      */
-    constructor(timeline, list, search, tabs, marking, offsets, dialog, notice) {
+    constructor(timeline, list, search, filter, roving, tabs, marking, offsets, dialog, notice) {
         this.notice = notice;
         this.marking = marking;
         this.offsets = offsets;
@@ -66,6 +70,8 @@ export class Keys {
         this.view = timeline.view;
         this.list = list;
         this.search = search;
+        this.filter = filter;
+        this.roving = roving;
         this.tabs = tabs;
         this.dialog = dialog;
         addEventListener("keydown", (event) => this.key(event));
@@ -94,6 +100,10 @@ export class Keys {
             event.preventDefault();
             return;
         }
+        if (this.roving.key(event)) {
+            event.preventDefault();
+            return;
+        }
         const action = this.actions[event.key] ?? this.actions[event.key.toLowerCase()];
         if (!action) return;
         action(event);
@@ -114,7 +124,7 @@ export class Keys {
             a: left, ArrowLeft: left, d: right, ArrowRight: right,
             ArrowUp: () => this.moveRow(-1), ArrowDown: () => this.moveRow(1),
             ",": () => this.moveSpan(-1), ".": () => this.moveSpan(1),
-            j: () => list.choose(list.current + 1), k: () => list.choose(list.current - 1),
+            j: () => list.step(1), k: () => list.step(-1),
             z: toSelection, Enter: toSelection,
             f: () => view.fit(),
             q: () => {
@@ -126,7 +136,7 @@ export class Keys {
             },
             1: () => this.tabs.choose("events"), 2: () => this.tabs.choose("figures"), 3: () => this.tabs.choose("distributions"),
             Backspace: (event) => (event.shiftKey ? view.forward() : view.back()),
-            "/": () => search.input.focus(),
+            "/": () => search.input.focus(), e: () => this.filter.input.select(),
             n: () => search.next(1), N: () => search.next(-1),
             m: () => this.measure(),
             b: () => this.mark(),

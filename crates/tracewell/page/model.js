@@ -14,6 +14,7 @@ export const STATES = [
 ];
 export const RUNNING = 1;
 export const INTERRUPTED = 2;
+export const PREEMPTED = 3;
 export const BLOCKED = 5;
 /** Codes of the activities of cores. */
 export const TASK = 1;
@@ -337,6 +338,11 @@ export class Model {
         return this.contexts[context]?.name ?? "?";
     }
 
+    /** The keys and names of all contexts and objects. @returns {import("./matching.js").Named[]} */
+    get named() {
+        return [...this.contexts.map((/** @type {any} */ { key, name }) => [key, name]), ...this.header.objects];
+    }
+
     /** Returns the priority of a context, or null if it is unknown. @type {(context: number) => number | null} */
     priority(context) {
         return this.contexts[context]?.priority ?? null;
@@ -422,6 +428,8 @@ export class Events {
         this.kind = model.column("event.kind");
         this.args = model.column("event.args");
         this.count = this.at.length;
+        /** The indices of the events that the user's filter accepts, or null if there is no filter. @type {Uint32Array | null} */
+        this.accepted = null;
         const lengths = model.column("text.length");
         this.ends = new Float64Array(lengths.length);
         let end = 0;
@@ -431,6 +439,8 @@ export class Events {
         });
         this.bytes = /** @type {Uint8Array} */ (model.column("text.bytes"));
         this.decoder = new TextDecoder();
+        /** @type {Float64Array[] | null} */
+        this.shown = null;
     }
 
     /** Returns the index of the event with a number in the trace, or -1. @param {number} seq */
@@ -456,7 +466,34 @@ export class Events {
         return this.decoder.decode(this.bytes.subarray(this.ends[index - 1] ?? 0, this.ends[index]));
     }
 
-    /** Returns the indices of each context's events, for traces without states. */
+    /**
+     * Lists and draws only some events.
+     * @param {number[] | null} accepted indices of these events, or null for all
+     */
+    filter(accepted) {
+        this.accepted = accepted && Uint32Array.from(accepted);
+        this.shown = null;
+    }
+
+    /** Returns true if the user's filter accepts an event. @param {number} index */
+    accepts(index) {
+        return this.accepted === null || this.accepted[lowerBound(this.accepted, index)] === index;
+    }
+
+    /** Returns the times of each context's events that the user's filter accepts. */
+    get shownByContext() {
+        const { accepted } = this;
+        if (accepted === null) return this.byContext;
+        if (!this.shown) {
+            /** @type {number[][]} */
+            const lists = this.model.contexts.map(() => []);
+            accepted.forEach((index) => lists[this.context[index]].push(this.at[index]));
+            this.shown = lists.map((list) => Float64Array.from(list));
+        }
+        return this.shown;
+    }
+
+    /** Returns the times of each context's events, for traces without states. */
     get byContext() {
         if (!this.lists) {
             const { contexts } = this.model;

@@ -69,6 +69,13 @@ export function drawNames(frame, lanes, top, isWhole) {
     }
 }
 
+/** Draws a frame around the name that keys choose. @type {(frame: import("./spans.js").Frame, lane: Lane, y: number) => void} */
+export function drawFrame({ ink, colours }, lane, y) {
+    ink.strokeStyle = colours.select;
+    ink.lineWidth = 2;
+    ink.strokeRect(2, y + 1, LEFT - 4, lane.height - 3);
+}
+
 /** Returns the text at the right of a name. @type {(frame: import("./spans.js").Frame, lane: Lane) => string} */
 function detailOf({ view, model }, lane) {
     const about = lane.kind === "file" ? offsetText(view, model, lane.file ?? 0) : lane.detail;

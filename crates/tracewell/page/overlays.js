@@ -10,6 +10,9 @@ import { grouped } from "./time.js";
 
 /** @typedef {import("./spans.js").Frame} Frame */
 
+/** Minimum distance of two labels of the axis. */
+const LABEL_GAP = 10;
+
 /** Height of the axis above the lanes. */
 export const AXIS = 44;
 
@@ -33,12 +36,15 @@ export function drawAxis({ ink, model, view, colours, left, width, x, time }, he
     ink.textAlign = "right";
     ink.fillText(unit, left - 12, 12);
     ink.textAlign = "center";
+    // Where a tick is wider than the unit of the last digit, labels can be longer than the distance of the lines.
+    let free = left;
     for (const { at, label } of lines) {
         const place = Math.round(x(at)) + 0.5;
         ink.fillStyle = colours.line;
         ink.fillRect(place - 0.5, 22, 1, height - 22);
         const half = widthOf(ink, label) / 2;
-        if (place - half < left || place + half > left + width) continue;
+        if (place - half < free || place + half > left + width) continue;
+        free = place + half + LABEL_GAP;
         ink.fillStyle = colours.soft;
         ink.fillText(label, place, 12);
     }

@@ -6,6 +6,7 @@ import { Details } from "./details.js";
 import { element } from "./elements.js";
 import { EventList } from "./events.js";
 import { Exact } from "./exact.js";
+import { Filter } from "./filter.js";
 import { Figures } from "./figures.js";
 import { DistributionPanel } from "./histogram.js";
 import { isGone, readFrom, written } from "./identity.js";
@@ -20,6 +21,7 @@ import { Overview } from "./overview.js";
 import { Pace, REST } from "./pace.js";
 import { sizeOf } from "./paint.js";
 import { Places } from "./places.js";
+import { Roving, describeFramed } from "./roving.js";
 import { contextOrder, counted } from "./rows.js";
 import { Search } from "./search.js";
 import { Seeker } from "./seeker.js";
@@ -77,7 +79,7 @@ function head(model) {
 /** Describes the selection for screen readers. @param {Timeline} timeline */
 function announce(timeline) {
     const { model, view: { selection } } = timeline;
-    const text = !selection ? "" : "row" in selection ? describeSpan(model, selection)
+    const text = timeline.framed !== "" ? describeFramed(timeline) : !selection ? "" : "row" in selection ? describeSpan(model, selection)
         : "event" in selection ? describeEvent(model, selection.event) : describeRow(model, selection.whole);
     const status = named("status");
     if (status.textContent !== text) status.textContent = text;
@@ -136,6 +138,10 @@ export function show(content, store, load, asks, several = null) {
         plan();
     });
     const search = new Search(named("query"), named("matches"), named("offers"), list, overview, places, seeker);
+    const filter = new Filter(named("filter"), named("accepted"), list, () => {
+        list.refill();
+        search.refill();
+    });
     timeline.actions = { inversion: (i) => places.inversion(i), mark: (mark) => marking.change(mark) };
     view.identity = {
         of: (selection) => model.selected(selection), found: (selected) => model.found(selected),
@@ -151,7 +157,7 @@ export function show(content, store, load, asks, several = null) {
         view.changed();
     });
     const offsets = new Offsets(timeline, named("offsets"));
-    const keys = new Keys(timeline, list, search, tabs, marking, offsets, named("keys"), notice);
+    const keys = new Keys(timeline, list, search, filter, new Roving(timeline, places), tabs, marking, offsets, named("keys"), notice);
     const exists = (/** @type {any} */ selection) => ("event" in selection ? selection.event < model.events.count
         : "whole" in selection ? selection.whole < model.rows.length
             : selection.span < (model.rows[selection.row]?.spans.count ?? 0));
@@ -195,13 +201,14 @@ export function show(content, store, load, asks, several = null) {
     const draw = () => {
         const begun = performance.now();
         move();
+        filter.draw();
         if (theme.colours !== coloured) recolour();
         coloured = theme.colours;
         // Reading a size after a change of the page would make the browser compute the layout once more.
         timeline.size = sizeOf(canvas);
         overview.size = sizeOf(overview.canvas);
         clearTimeout(settling);
-        const isMoving = pace.isMoving(view, [view.selection, view.range, view.cursor, view.tab, view.length], begun);
+        const isMoving = pace.isMoving(view, [view.selection, view.range, view.cursor, view.tab, view.length, view.filter], begun);
         if (isMoving) settling = setTimeout(plan, REST);
         // To scroll the list, the browser needs the layout. Scroll before other changes of the
         // page, which would make the browser compute the layout again.
@@ -231,7 +238,7 @@ export function show(content, store, load, asks, several = null) {
         view.refill(model.events.at);
         timeline.refill();
         splitters.fit();
-        list.refill();
+        filter.refill();
         details.refill();
         figures.refill();
         histograms.refill();
@@ -245,7 +252,6 @@ export function show(content, store, load, asks, several = null) {
         const next = several.content(view.offsets);
         refill(next);
         view.moveOrigin(Number(model.origin - origin), model.length);
-        search.refill();
         whole(next);
     };
     const detail = new Detail(view, () => timeline.width, async (query) => {

@@ -72,6 +72,11 @@ export class Places {
         else if (row && from !== undefined && until !== undefined) this.seek(row, from, until, state);
     }
 
+    /** Selects a time range, and shows it with its surroundings. @type {(from: number, to: number) => void} */
+    range(from, to) {
+        this.view.showRange(from, to);
+    }
+
     /** Shows and selects a whole row. @param {number} row */
     whole(row) {
         this.view.remember();

@@ -1,8 +1,9 @@
-// Finds events by label, name, context and arguments. Recognises a time or a range that is typed
-// instead. Contexts and objects whose names contain the text are offered first.
+// Finds events: matching.js decides which events match the text. Recognises a time or a range that is typed
+// instead. Contexts and objects whose names contain the text, and the event with the typed number, are offered first.
 
 import { lowerBound } from "./bounds.js";
 import { element } from "./elements.js";
+import { matching, numberIn, terms } from "./matching.js";
 import { grouped, parsed } from "./time.js";
 
 /** Maximum number of offered contexts and objects. */
@@ -20,17 +21,14 @@ export function offered(lanes, text) {
 }
 
 /**
- * Returns the time that a text such as `42.5 ms` names, as an offset from the start of the page, or null. If the rate is unknown, the text
- * names ticks, such as `4,250 ticks`.
+ * Returns the time that a text such as `42.5 ms` or `4,250 ticks` names, as an offset from the start of the page, or null.
  * @param {import("./model.js").Model} model
  * @param {string} text
  */
 export function timeIn(model, text) {
-    if (model.clock.isKnown) {
-        const ns = parsed(text);
-        return ns === null ? null : Number(model.clock.ticks(ns) - model.origin);
-    }
-    const match = /^([\d,]{1,20}) ?ticks?$/.exec(text.trim());
+    const ns = model.clock.isKnown ? parsed(text) : null;
+    if (ns !== null) return Number(model.clock.ticks(ns) - model.origin);
+    const match = /^(\d{1,20}|\d{1,3}(?:,\d{3}){1,6}) ?ticks?$/.exec(text.trim());
     return match ? Number(BigInt(match[1].replaceAll(",", "")) - model.origin) : null;
 }
 
@@ -49,32 +47,10 @@ export function rangeIn(model, text) {
     const [unit] = /[a-zµ]*$/.exec(second) ?? [""];
     const [one, end] = [timeIn(model, /[a-zµ]$/.test(first) ? first : `${first} ${unit}`), timeIn(model, second)];
     if (one === null || end === null) return null;
-    const length = one - (timeIn(model, model.clock.isKnown ? "0 ns" : "0 ticks") ?? 0);
+    const length = one - (timeIn(model, "0 ticks") ?? 0);
     if (how === "before") return [end - length, end];
     if (how === "after") return [end, end + length];
     return one <= end ? [one, end] : null;
-}
-
-/**
- * Returns the indices of the events that contain a text, in upper or lower case.
- * @param {import("./model.js").Model} model
- * @param {string} text
- */
-export function found(model, text) {
-    const wanted = text.trim().toLowerCase();
-    if (wanted === "") return [];
-    const has = (/** @type {string} */ each) => each.toLowerCase().includes(wanted);
-    const kinds = model.kinds.map((/** @type {any} */ kind) => has(kind.label) || has(kind.name));
-    const contexts = model.contexts.map((/** @type {any} */ each) => has(each.name));
-    const { events } = model;
-    const texts = new Uint8Array(events.ends.length);
-    for (let i = 0; i < texts.length; i += 1) texts[i] = has(events.text(i)) ? 1 : 0;
-    const indices = [];
-    for (let i = 0; i < events.count; i += 1) {
-        const isFound = kinds[events.kind[i]] || contexts[events.context[i]] || texts[events.args[i]];
-        if (isFound) indices.push(i);
-    }
-    return indices;
 }
 
 export class Search {
@@ -150,8 +126,25 @@ export class Search {
             });
             return button;
         });
+        const event = this.numbered;
+        if (event >= 0) {
+            const label = timeline.model.kinds[timeline.model.events.kind[event]].label;
+            const button = element("button", [`event ${timeline.model.events.number(event)}`, element("small", [label])]);
+            button.setAttribute("type", "button");
+            button.addEventListener("click", () => {
+                this.places.event(event);
+                timeline.canvas.focus();
+            });
+            buttons.unshift(button);
+        }
         this.offers.replaceChildren(...buttons);
         this.offers.hidden = buttons.length === 0;
+    }
+
+    /** The index of the event whose number was typed, or -1. */
+    get numbered() {
+        const number = numberIn(this.done);
+        return number === null ? -1 : this.list.timeline.model.events.numbered(Number(number));
     }
 
     run() {
@@ -167,9 +160,9 @@ export class Search {
     /** Searches for the text again after the events were replaced. */
     refill() {
         const { model } = this.list.timeline;
-        this.indices = found(model, this.done);
+        this.indices = matching(model, this.done).filter((index) => model.events.accepts(index));
         this.list.found = new Set(this.indices);
-        this.list.wanted = this.done.trim().toLowerCase();
+        this.list.wanted = terms(this.done, [])[0]?.text ?? "";
         this.overview.found = this.indices.map((index) => model.events.at[index]);
         if (!model.part) return;
         // The list contains only events of a part, so the seeker searches the whole trace.

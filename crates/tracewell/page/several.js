@@ -56,7 +56,8 @@ function commonRates(headers) {
     if (headers[0].rates.length < 2 && rates.every((each) => each === rates[0])) return headers[0].rates;
     const unknown = headers.find((header) => header.rates.length === 0);
     if (unknown) {
-        throw new Error(`${unknown.title}: the clock's rate is unknown, but other files have one: set the option rate (-O rate=)`);
+        throw new Error(`${unknown.title}: the clock's rate is unknown, but other files have one. `
+            + "-O rate= sets the rate of all files. A table [[files]] in tracewell.toml sets that of single files");
     }
     return NANOSECONDS;
 }
@@ -356,6 +357,7 @@ class Combination {
             rates: this.rates, cpus: Math.max(...headers.map(({ cpus }) => cpus)),
             losses: headers.flatMap(({ losses }) => losses),
             needed: headers.find(({ needed }) => needed)?.needed ?? null,
+            objects: headers.flatMap(({ objects }) => objects),
             leftOut: sum((header) => header.leftOut), moreWaits: sum((header) => header.moreWaits),
             rows, kinds,
             contexts: headers.flatMap((header, file) => header.contexts.map((/** @type {any} */ context) => ({ ...context, file }))),

@@ -279,7 +279,7 @@ function drawLock(frame, row, box) {
  * @param {{ y: number, height: number }} box
  */
 function drawEvents({ sheet, model, view, paints, left, width, x, time }, lane, { y, height }) {
-    const at = model.events.byContext[lane.context ?? 0];
+    const at = model.events.shownByContext[lane.context ?? 0];
     let first = lowerBound(at, view.from);
     const last = lowerBound(at, time(x(view.to) + 1));
     const rects = sheet.rectangles({ left, top: y, width, height }, last - first);

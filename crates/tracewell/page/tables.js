@@ -191,7 +191,7 @@ export class FigurePanel {
     }
 
     /** @param {import("./figures.js").Cell} cell */
-    cell({ text, value, go }) {
+    cell({ text, value, go, bar }) {
         const content = go && text !== "" ? element("a", [text]) : text;
         if (go && typeof content !== "string") {
             content.setAttribute("href", "#");
@@ -200,6 +200,8 @@ export class FigurePanel {
                 go();
             });
         }
-        return element("td", [content], typeof value === "string" ? "text" : "");
+        const node = element("td", [content], bar !== undefined ? "bar" : typeof value === "string" ? "text" : "");
+        if (bar !== undefined) node.style.backgroundSize = `calc((100% - 10px) * ${bar}) 70%`;
+        return node;
     }
 }

@@ -69,6 +69,27 @@ export function textOn(colour) {
 /** The results of `textOn`, by the colour on which the text is drawn. @type {Map<string, string>} */
 const texts = new Map();
 
+/** The name under which the browser keeps the chosen theme. */
+const CHOICE = "tracewell-theme";
+
+/** Returns a value that the browser keeps for pages of this origin, or null. Browsers may refuse this for files. @param {string} name */
+function stored(name) {
+    try {
+        return localStorage.getItem(name);
+    } catch {
+        return null;
+    }
+}
+
+/** Keeps a value for pages of this origin, if the browser permits this. @type {(name: string, value: string) => void} */
+function store(name, value) {
+    try {
+        localStorage.setItem(name, value);
+    } catch {
+        // The choice then lasts until the page is closed.
+    }
+}
+
 /** The theme, which follows the system's preference or the user's choice. */
 export class Theme {
     /** @param {() => void} changed */
@@ -76,8 +97,8 @@ export class Theme {
         this.changed = changed;
         this.system = matchMedia("(prefers-color-scheme: dark)");
         this.system.addEventListener("change", () => this.apply());
-        /** @type {"light" | "dark" | null} */
-        this.choice = null;
+        /** @type {string | null} */
+        this.choice = stored(CHOICE);
         /** @type {Colours} */
         this.colours = LIGHT;
         this.apply();
@@ -89,6 +110,7 @@ export class Theme {
 
     toggle() {
         this.choice = this.isDark ? "light" : "dark";
+        store(CHOICE, this.choice);
         this.apply();
     }
 

@@ -110,7 +110,7 @@ export function unitFor(length) {
 export function parsedOffset(text, isTime) {
     const match = /^\s*([+\-−]?)\s*(.*)$/s.exec(text);
     const size = match?.[2].trim() ?? "";
-    const ticks = /^([\d,]{1,20})(?:\s*ticks?)?$/.exec(size);
+    const ticks = /^(\d{1,20}|\d{1,3}(?:,\d{3}){1,6})(?:\s*ticks?)?$/.exec(size);
     const value = size === "0" ? 0n : isTime ? parsed(size) : ticks && BigInt(ticks[1].replaceAll(",", ""));
     if (value === null || value === undefined) return null;
     return ["-", "−"].includes(match?.[1] ?? "") ? -value : value;
@@ -121,7 +121,8 @@ export function parsedOffset(text, isTime) {
  * @param {string} text
  */
 export function parsed(text) {
-    const match = /^([\d,]+)(?:\.(\d+))?\s*(ns|us|µs|ms|s)$/.exec(text.trim());
+    // A comma separates groups of three digits. Otherwise, `1,5 ms` would be 15 ms.
+    const match = /^(\d+|\d{1,3}(?:,\d{3})+)(?:\.(\d+))?\s*(ns|us|µs|ms|s)$/.exec(text.trim());
     if (!match) return null;
     const name = match[3] === "us" ? "µs" : match[3];
     const zeros = { s: 9, ms: 6, "µs": 3, ns: 0 }[name] ?? 0;

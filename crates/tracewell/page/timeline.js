@@ -3,7 +3,7 @@
 import { AXIS, drawArrows, drawAxis, drawCursor, drawGaps, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
 import { lowerBound } from "./bounds.js";
 import { sparse } from "./dense.js";
-import { LEFT, NAME, drawBand, drawNames } from "./names.js";
+import { LEFT, NAME, drawBand, drawFrame, drawNames } from "./names.js";
 import { FONT, prepared, setFont, sizeOf } from "./paint.js";
 import { paintOf } from "./paints.js";
 import { drawPills, pillAt } from "./pills.js";
@@ -32,6 +32,8 @@ export class Timeline {
         this.pills = [];
         /** @type {import("./spans.js").Actions} */
         this.actions = { inversion: () => {}, mark: () => {} };
+        /** The name of the lane that keys choose, or empty. */
+        this.framed = "";
         /** The visible part of the last picture. */
         this.drawn = "";
         this.model = model;
@@ -166,6 +168,8 @@ export class Timeline {
             return middle - NAME / 2 >= AXIS && middle + NAME / 2 <= height;
         };
         drawNames(frame, visible, (lane) => this.top(lane), isWhole);
+        const framed = visible.find((lane) => laneName(lane) === this.framed);
+        if (framed) drawFrame(frame, framed, this.top(framed));
         ink.restore();
         return frame.pills;
     }
@@ -331,7 +335,11 @@ export class Timeline {
     /** Scrolls so that a row is visible. @param {number} row */
     scrollToRow(row) {
         const lane = this.shown.find((each) => each.row?.index === row);
-        if (!lane) return;
+        if (lane) this.scrollToLane(lane);
+    }
+
+    /** Scrolls so that a lane is visible. @param {import("./rows.js").Lane} lane */
+    scrollToLane(lane) {
         const room = this.size.height - AXIS;
         if (lane.y < this.scroll) this.scroll = lane.y;
         if (lane.y + lane.height > this.scroll + room) this.scroll = lane.y + lane.height - room;

@@ -14,6 +14,9 @@ import { PROPORTIONAL, Sequence } from "./scale.js";
 /** Minimum length of the visible time in ticks. */
 const MIN_LENGTH = 4;
 
+/** A movement by wheel or keys has ended if no other movement follows within this time in milliseconds. */
+const GESTURE = 700;
+
 /** Maximum number of earlier views to which the user can return. */
 const MAX_HISTORY = 100;
 
@@ -21,10 +24,14 @@ export class View {
     /**
      * @param {number} length ticks of the whole page
      * @param {ArrayLike<number>} [at] times of events, for the view in sequence
+     * @param {() => number} [now] the clock, in milliseconds
      */
-    constructor(length, at = []) {
+    constructor(length, at = [], now = () => performance.now()) {
         this.length = length;
         this.at = at;
+        this.now = now;
+        /** Time of the last movement by wheel or keys, if the next one may continue it. */
+        this.gestured = -Infinity;
         /** @type {typeof PROPORTIONAL | Sequence} */
         this.scale = PROPORTIONAL;
         /** @type {Sequence | null} */
@@ -37,6 +44,8 @@ export class View {
         this.folded = new Set();
         /** @type {string[]} names of groups and rows, in the order that the user chose */
         this.order = [];
+        /** The filter of events; empty if all events are listed. */
+        this.filter = "";
         /** True if the timeline shows all arrows. Otherwise, it shows only the arrows of the selection. */
         this.showsArrows = false;
         /** Offsets of the files of a page with several traces, in ticks of the page. @type {number[]} */
@@ -100,6 +109,7 @@ export class View {
         this.future = [];
         this.folded.clear();
         this.order = [];
+        this.filter = "";
         this.offsets = [];
         this.marks.read("");
         this.show(-this.margin, length + this.margin);
@@ -137,12 +147,31 @@ export class View {
 
     /** Stores the current state, unless it equals the state that was stored last. */
     remember() {
-        const { state } = this;
+        this.keep(this.state);
+    }
+
+    /** Stores a state, unless it equals the state that was stored last. @param {Past} state */
+    keep(state) {
+        this.gestured = -Infinity;
         const last = this.past.at(-1);
         if (last && JSON.stringify(last) === JSON.stringify(state)) return;
         this.past.push(state);
         if (this.past.length > MAX_HISTORY) this.past.shift();
         this.future = [];
+    }
+
+    /**
+     * Moves the visible time by wheel or keys. Movements without a pause between them are one gesture,
+     * and the user returns to the state before the gesture.
+     * @param {() => void} move
+     */
+    gesture(move) {
+        const { state, from, to } = this;
+        const isNew = this.now() - this.gestured > GESTURE;
+        move();
+        if (this.from === from && this.to === to) return;
+        if (isNew) this.keep(state);
+        this.gestured = this.now();
     }
 
     back() {
@@ -160,6 +189,7 @@ export class View {
     step(from, to) {
         const target = from.pop();
         if (!target) return;
+        this.gestured = -Infinity;
         to.push(this.state);
         this.range = target.range;
         this.seek(target.selected);
@@ -172,11 +202,16 @@ export class View {
     }
 
     /**
-     * Zooms so that the time `at` stays where it is.
+     * Zooms as part of a gesture, so that the time `at` stays where it is.
      * @param {number} factor more than 1 shows more
      * @param {number} at
      */
     zoom(factor, at) {
+        this.gesture(() => this.scaleBy(factor, at));
+    }
+
+    /** @type {(factor: number, at: number) => void} */
+    scaleBy(factor, at) {
         const { scale } = this;
         if (scale !== PROPORTIONAL) {
             const middle = scale.place(at);
@@ -190,9 +225,9 @@ export class View {
         this.show(at - share * span, at - share * span + span);
     }
 
-    /** @param {number} share of the shown time */
+    /** Moves as part of a gesture. @param {number} share of the shown time */
     pan(share) {
-        this.moveFrom([this.from, this.to], share);
+        this.gesture(() => this.moveFrom([this.from, this.to], share));
     }
 
     /** Shows the time range `old` after moving it by a share of its width on the screen. @type {(old: [number, number], share: number) => void} */
@@ -331,6 +366,7 @@ export class View {
         else if (selection && "whole" in selection) parts.push(`w=${selection.whole}`);
         if (this.wantsSequence) parts.push("q=1");
         if (this.offsets.some((offset) => offset !== 0)) parts.push(`d=${this.offsets.join(",")}`);
+        if (this.filter !== "") parts.push(`l=${encodeURIComponent(this.filter)}`);
         if (this.showsArrows) parts.push("x=1");
         if (this.tab !== "events") parts.push(`p=${this.tab}`);
         if (this.folded.size > 0) parts.push(`f=${[...this.folded].map(encodeURIComponent).join(",")}`);
@@ -368,6 +404,7 @@ export class View {
         this.tab = /^[a-z]{1,20}$/.exec(values.get("p") ?? "")?.[0] ?? "events";
         this.folded = new Set(decodedNames(values.get("f") ?? ""));
         this.order = decodedNames(values.get("o") ?? "");
+        this.filter = decodedNames(values.get("l") ?? "").join(",");
         if (this.keepsMarks) this.marks.read(decodedNames(values.get("n") ?? "").join("\n"));
         this.showsArrows = values.get("x") === "1";
         this.setSequence(values.get("q") === "1");

@@ -25,6 +25,8 @@ export function wholeRow(details, row) {
     const parts = [element("h2", breakable(name)), element("p", [about]), details.list(facts)];
     // The spans of a part do not show all holders.
     if (row.kind === "lock" && row.spans.count > 0 && !model.part) parts.push(holderTable(details, row));
+    const field = row.kind === "context" ? "context" : row.kind === "lock" || row.kind === "level" ? "object" : "";
+    if (field !== "" && name) parts.push(details.narrowing([{ text: name, filter: `${field}:"${name}"` }]));
     return parts;
 }
 

@@ -203,7 +203,7 @@ test("a search offers rows by name, and recognises a time", () => {
     assert.deepEqual(offered(lanes, " LOG ").map(({ label }) => label), ["logger", "Log file"]);
     assert.deepEqual(offered(lanes, ""), []);
     const model = /** @type {any} */ ({ clock: new Clock([["0", "0", "1000000", "1"]]), origin: 100n });
-    assert.deepEqual([timeIn(model, "2.5 ms"), timeIn(model, "log"), timeIn(model, "5 ticks")], [2400, null, null]);
+    assert.deepEqual([timeIn(model, "2.5 ms"), timeIn(model, "log"), timeIn(model, "5,000 ticks")], [2400, null, 4900]);
     const unknown = { ...model, clock: new Clock([]) };
     assert.deepEqual([timeIn(unknown, "2,500 ticks"), timeIn(unknown, "2.5 ms")], [2400, null]);
     const ranges = ["2..2.5 ms", "2 ms to 2.5 ms", "500 us before 2.5 ms", "1 ms after 2.5 ms", "2.5..2 ms", "semaphore to log", ".."];

@@ -52,6 +52,12 @@ function model(contents, offsets) {
     return new Model(header, columns);
 }
 
+test("a comma in a number separates groups of three digits", () => {
+    assert.deepEqual(["1,5 ms", "1,500 ms", "-1,000.5 us", "1,50,0 ms", "15,00 ms"].map((text) => parsedOffset(text, true)),
+        [null, 1500000000n, -1000500n, null, null]);
+    assert.deepEqual(["1,5", "1,500 ticks", "-15"].map((text) => parsedOffset(text, false)), [null, 1500n, -15n]);
+});
+
 test("sorted lists are merged, and equal values keep the order of the lists", () => {
     const { files, indices } = mergedTimes([Float64Array.of(1, 5, 5), Float64Array.of(0, 5, 9)]);
     assert.deepEqual([...files], [1, 0, 0, 0, 1, 1]);

@@ -7,7 +7,7 @@
 //! | `api/v1/view` | the payload of a view, for a trace that is too large for one payload |
 //! | `api/v1/trace` | progress of reading; facts of the trace as `info --json` prints them |
 //! | `api/v1/events` | events as `events` prints them |
-//! | `api/v1/search` | numbers and times of the events that contain a text |
+//! | `api/v1/search` | numbers and times of the events that match a query |
 //! | `api/v1/analysis` | figures as `analyze --json` prints them |
 //! | `api/v1/live` | a stream of progress |
 //! | `api/v1/marks` | the marks of the user; PUT replaces them |
@@ -230,7 +230,7 @@ impl Routes {
         Ok(Response::new("application/jsonl", lines))
     }
 
-    /// Answers with the numbers and times of the events that contain a text.
+    /// Answers with the numbers and times of the events that match a query.
     fn search(&self, asked: &Asked<'_>, stream: &TcpStream) -> Result<Response, Response> {
         let Asked { query, content, .. } = asked;
         let text = query.get("q").filter(|text| !text.is_empty());

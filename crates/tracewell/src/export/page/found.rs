@@ -1,12 +1,12 @@
-//! Finds the events of a trace that contain a text. The page of a large trace cannot search itself,
+//! Finds the events of a trace that match a query. The page of a large trace cannot search itself,
 //! because it loads only the events of a part.
 
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
+use super::matching::Matcher;
 use crate::model::{Batch, Event, Flow, Sink, Stop, Trace};
-use crate::text::{Describer, TextBuffer};
 
 /// The events to find.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -18,12 +18,12 @@ pub struct Search {
     pub before: Option<u64>,
     /// Maximum number of events to find.
     pub limit: usize,
-    /// Count all events of the trace that contain the text. The search then reads the whole trace.
+    /// Count all events of the trace that match. The search then reads the whole trace.
     pub count: bool,
 }
 
-/// A sink that finds the events whose name, label, context or arguments contain a text. Ignores the
-/// case of letters.
+/// A sink that finds the events that match a query. Ignores the case of letters. An event matches a
+/// text in its name, its label, its context or its arguments, and a number in any notation.
 ///
 /// ```
 /// use tracewell::export::page::{FoundEvents, Search};
@@ -36,30 +36,21 @@ pub struct Search {
 /// ```
 #[derive(Debug)]
 pub struct FoundEvents {
-    text: String,
+    matcher: Matcher,
     search: Search,
     /// Numbers and times of the found events.
     found: VecDeque<(u64, u64)>,
     /// True if there are more events than `limit`.
     more: bool,
-    /// Number of all events that contain the text.
+    /// Number of all events that match.
     count: u64,
-    describer: Describer,
-    buffer: TextBuffer,
 }
 
 impl FoundEvents {
-    /// Returns a sink that finds the events that contain `text`.
-    pub fn new(text: &str, search: Search) -> Self {
-        Self {
-            text: text.to_lowercase(),
-            search,
-            found: VecDeque::new(),
-            more: false,
-            count: 0,
-            describer: Describer::default(),
-            buffer: TextBuffer::default(),
-        }
+    /// Returns a sink that finds the events that match `query`.
+    pub fn new(query: &str, search: Search) -> Self {
+        let matcher = Matcher::new(query);
+        Self { matcher, search, found: VecDeque::new(), more: false, count: 0 }
     }
 
     /// Returns the found events as JSON: `events` with the members `seq` and `ticks`, `more`, and
@@ -72,20 +63,6 @@ impl FoundEvents {
             answer["count"] = self.count.into();
         }
         answer
-    }
-
-    fn matches(&mut self, event: Event<'_>) -> bool {
-        let contains = |text: &str| text.to_lowercase().contains(&self.text);
-        let context = event.context().map_or("", |context| context.name.as_str());
-        if contains(&event.kind().name)
-            || contains(&event.trace.schema.label(event.id()))
-            || contains(context)
-        {
-            return true;
-        }
-        self.buffer.truncate(0);
-        self.describer.put(&mut self.buffer, event);
-        contains(&self.buffer.as_text())
     }
 
     fn add(&mut self, seq: u64, ticks: u64) {
@@ -108,13 +85,14 @@ impl FoundEvents {
 
 impl Sink for FoundEvents {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        self.matcher.learn(trace);
         for row in batch.events() {
             if self.is_complete(row.seq) {
                 return Flow::Break(Stop::Complete);
             }
             let Search { first, before, count, .. } = self.search;
             let is_searched = row.seq >= first && before.is_none_or(|before| row.seq < before);
-            if !(is_searched || count) || !self.matches(Event::new(trace, &row)) {
+            if !(is_searched || count) || !self.matcher.matches(Event::new(trace, &row)) {
                 continue;
             }
             self.count += 1;

@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 59] = [
+const MODULES: [&str; 66] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/bounds.js"),
     include_str!("../../../page/time.js"),
@@ -47,8 +47,10 @@ const MODULES: [&str; 59] = [
     include_str!("../../../page/overview.js"),
     include_str!("../../../page/places.js"),
     include_str!("../../../page/locks.js"),
+    include_str!("../../../page/matching.js"),
     include_str!("../../../page/waits.js"),
     include_str!("../../../page/shares.js"),
+    include_str!("../../../page/filter.js"),
     include_str!("../../../page/whole.js"),
     include_str!("../../../page/details.js"),
     include_str!("../../../page/several.js"),
@@ -58,14 +60,19 @@ const MODULES: [&str; 59] = [
     include_str!("../../../page/events.js"),
     include_str!("../../../page/seeker.js"),
     include_str!("../../../page/search.js"),
+    include_str!("../../../page/loads.js"),
+    include_str!("../../../page/headings.js"),
+    include_str!("../../../page/destinations.js"),
     include_str!("../../../page/figures.js"),
     include_str!("../../../page/large.js"),
     include_str!("../../../page/tables.js"),
+    include_str!("../../../page/durations.js"),
     include_str!("../../../page/distributions.js"),
     include_str!("../../../page/histogram.js"),
     include_str!("../../../page/tabs.js"),
     include_str!("../../../page/notice.js"),
     include_str!("../../../page/legend.js"),
+    include_str!("../../../page/roving.js"),
     include_str!("../../../page/keys.js"),
     include_str!("../../../page/splitters.js"),
     include_str!("../../../page/pace.js"),

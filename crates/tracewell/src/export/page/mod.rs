@@ -22,6 +22,7 @@ mod figures;
 mod found;
 mod html;
 mod machines;
+mod matching;
 mod rows;
 mod served;
 mod sha256;
@@ -113,6 +114,8 @@ fn header(trace: &Trace, title: &str, range: &Range<u64>, left_out: u64, more_wa
         })
     });
     let facts = trace.facts.iter().map(|fact| json!([fact.name, fact.value.to_string()]));
+    let objects = trace.objects.iter().filter(|(_, object)| !object.name.is_empty());
+    let objects = objects.map(|(_, object)| json!([object.key.to_string(), object.label]));
     let needed = match trace.processor {
         Processor::Switches => None,
         Processor::Recorders { needed } => Some(needed),
@@ -131,6 +134,8 @@ fn header(trace: &Trace, title: &str, range: &Range<u64>, left_out: u64, more_wa
         "rates": rates(&trace.clock),
         "facts": facts.collect::<Value>(),
         "texts": trace.texts,
+        // Keys and names. A search for the key of an object finds events that name the object.
+        "objects": objects.collect::<Value>(),
         "losses": losses.collect::<Value>(),
         "causes": LossCause::ALL.map(LossCause::as_str),
         "cpus": trace.cpus,
