@@ -228,8 +228,9 @@ fn described(trace: &Trace, consumers: Consumers) -> Answer {
     let _ = writeln!(text, "events and losses {:08x}", crc32c(&numbers));
     let summary = serde_json::to_string(&census.summary(trace)).expect("it is a document");
     text.push_str(&summary.replace(r#"","#, "\",\n"));
-    let Trace { texts, wall_clock, processor, larger_is_urgent, cpus, diagnostics, .. } = trace;
-    let _ = writeln!(text, "\n{texts:?}");
+    let Trace { facts, texts, wall_clock, processor, larger_is_urgent, cpus, diagnostics, .. } =
+        trace;
+    let _ = writeln!(text, "\n{facts:?} {texts:?}");
     let _ = writeln!(text, "{wall_clock:?} {processor:?} {larger_is_urgent} {cpus}");
     let _ = writeln!(text, "more diagnostics {} {:?}", diagnostics.more(), diagnostics.worst());
     let _ = writeln!(text, "places of losses {}", trace.losses.places());

@@ -232,6 +232,7 @@ pub(crate) fn posix() -> Vec<Sample> {
     vec![
         sample("log", corpus("posix_reader/log")).sealed(seal_posix),
         sample("ring", posix::ring(4, 6)).sealed(seal_posix),
+        sample("ring of one slot", posix::ring(1, 3)).sealed(seal_posix).without_sweeps(),
         sample("memory", memory),
     ]
 }
@@ -390,6 +391,7 @@ pub(crate) fn systemview() -> Vec<Sample> {
         &["kernel=freertos", "rate=25MHz"],
         &["cores=in-ids"],
         &["base=0x20000000", "shift=2"],
+        &["kernel=freertos", "base=0x20000000", "shift=2"],
     ];
     const PARTS: &[&[&str]] = &[&["parts=600"], &["parts=600", "rate=1MHz"]];
     let sample = |name, bytes, options| Sample::new("systemview", name, bytes, options);
@@ -414,6 +416,7 @@ pub(crate) fn target() -> Vec<Sample> {
     vec![
         sample("freertos.bin", head(file("examples/freertos.bin"), 1500)),
         sample("two cores", two_cores()),
+        sample("late and repeated", late_and_repeated()).without_sweeps(),
     ]
 }
 
@@ -431,6 +434,14 @@ fn packets(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
         }
     }
     found
+}
+
+/// Returns the line of two cores with packets that are late or repeated.
+fn late_and_repeated() -> Vec<u8> {
+    let line = two_cores();
+    let packets = packets(&line);
+    let order = [0, 1, 2, 1, 5, 3, 4, 4, 8, 6, 7, 9, 10, 7, 11];
+    order.map(|number| &line[packets[number].clone()]).concat()
 }
 
 fn seal_target(original: &[u8], mut bytes: Vec<u8>) -> Vec<u8> {

@@ -170,6 +170,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_text_ends_at_its_first_zero_and_bytes_at_their_length() {
+        let length_of = |field: &[u8], kind| match Encoding::Chars(4).value(field, 7, kind) {
+            FieldValue::Bytes { offset: 7, length } => length,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(length_of(b"ab\0c", ArgumentKind::Text), 2);
+        assert_eq!(length_of(b"\0abc", ArgumentKind::Text), 0);
+        assert_eq!(length_of(b"abcd", ArgumentKind::Text), 4);
+        assert_eq!(length_of(b"ab\0c", ArgumentKind::Bytes), 4);
+    }
+
+    #[test]
     fn an_encoding_must_fit_the_kind() {
         let check = |encoding, kind| check_encoding(encoding, kind).unwrap_err();
         let float = "expected the kind 'float', found 'as f32'";
