@@ -9,6 +9,8 @@
 //! `trace` generates dumps whose events are independent of each other. `bench/README.md` compares
 //! both kinds with dumps of real programs.
 
+use tracewell_wire::threadx::ids::class;
+
 use crate::simulation::kernel::{CYCLES_PER_US, Kernel, Step};
 use crate::trace::USUAL;
 
@@ -40,29 +42,41 @@ const BLINK: u64 = 2;
 
 /// User events.
 const SETPOINT: u32 = 4096;
-const FRAME: u32 = 4097;
-const SAMPLE: u32 = 4098;
-const DRAWN: u32 = 4099;
-const WRITTEN: u32 = 4100;
-const CHECKED: u32 = 4101;
-const BYTES: u32 = 4102;
+const LIMITED: u32 = 4097;
+const ACCESS: u32 = 4098;
+const ACCESSED: u32 = 4099;
+const SAMPLE: u32 = 4100;
+const FRAME: u32 = 4101;
+const EXECUTED: u32 = 4102;
+const FILTERED: u32 = 4103;
+const DRAWN: u32 = 4104;
+const WRITTEN: u32 = 4105;
+const LINE: u32 = 4106;
+const CHECKED: u32 = 4107;
+const BYTES: u32 = 4108;
 
 /// The servo loop. It starts with each conversion.
 const SERVO: &[Step] = &[
     SemaphoreGet(CONVERTED),
-    Call(work::<18, 45>),
+    TimeGet,
+    Call(work::<8, 25>),
     MutexGet(STATE),
     Call(work::<3, 9>),
     MutexPut(STATE),
-    Call(sometimes::<6, 2>),
     UserEvent(SETPOINT),
     Call(work::<2, 6>),
+    Call(sometimes::<3, 1>),
+    UserEvent(LIMITED),
 ];
 
+/// Reads the radio's registers in several accesses to the bus.
 const RECEIVER: &[Step] = &[
     SemaphoreGet(RECEIVED),
     MutexGet(BUS),
-    Call(work::<10, 60>),
+    UserEvent(ACCESS),
+    Call(work::<5, 20>),
+    UserEvent(ACCESSED),
+    Call(again::<3, 3>),
     MutexPut(BUS),
     Call(work::<15, 40>),
     Call(sometimes::<3, 1>),
@@ -71,36 +85,42 @@ const RECEIVER: &[Step] = &[
     FlagsSet { group: REQUESTS, flags: LOG },
 ];
 
+/// Reads several sensors, one after the other.
 const SENSOR: &[Step] = &[
     Sleep { ticks: 2 },
     Call(work::<8, 30>),
     MutexGet(BUS),
-    Call(work::<35, 90>),
+    UserEvent(ACCESS),
+    Call(work::<15, 60>),
+    UserEvent(ACCESSED),
     MutexPut(BUS),
+    TimeGet,
     UserEvent(SAMPLE),
     QueueSend(SAMPLES),
-    Call(sometimes::<4, 4>),
-    MutexGet(BUS),
-    Call(work::<20, 50>),
-    MutexPut(BUS),
-    QueueSend(SAMPLES),
+    Call(again::<3, 8>),
 ];
 
 const SENDER: &[Step] = &[
     QueueReceive(FRAMES),
+    TimeGet,
     Call(work::<25, 70>),
     MutexGet(BUS),
-    Call(work::<20, 140>),
+    UserEvent(ACCESS),
+    Call(work::<20, 90>),
+    UserEvent(ACCESSED),
+    Call(again::<2, 3>),
     MutexPut(BUS),
     UserEvent(FRAME),
 ];
 
 const COMMAND: &[Step] = &[
     QueueReceive(COMMANDS),
+    TimeGet,
     Call(work::<12, 90>),
     MutexGet(STATE),
     Call(work::<4, 25>),
     MutexPut(STATE),
+    UserEvent(EXECUTED),
     Call(sometimes::<2, 1>),
     QueueSend(FRAMES),
     Call(sometimes::<5, 1>),
@@ -110,10 +130,11 @@ const COMMAND: &[Step] = &[
 const FILTER: &[Step] = &[
     QueueReceive(SAMPLES),
     Call(work::<30, 120>),
-    Call(sometimes::<3, 4>),
+    Call(sometimes::<3, 5>),
     MutexGet(STATE),
     Call(work::<5, 20>),
     MutexPut(STATE),
+    UserEvent(FILTERED),
     QueueSend(FRAMES),
     Call(sometimes::<7, 1>),
     FlagsSet { group: REQUESTS, flags: STORE },
@@ -135,11 +156,13 @@ const DISPLAY: &[Step] = &[
     MutexPut(STATE),
     Call(work::<150, 700>),
     MutexGet(BUS),
-    Call(work::<60, 200>),
     // The driver of the display locks the bus a second time.
     MutexGet(BUS),
-    Call(work::<40, 160>),
+    UserEvent(ACCESS),
+    Call(work::<20, 80>),
+    UserEvent(ACCESSED),
     MutexPut(BUS),
+    Call(again::<6, 5>),
     MutexPut(BUS),
     UserEvent(DRAWN),
 ];
@@ -147,11 +170,12 @@ const DISPLAY: &[Step] = &[
 const STORAGE: &[Step] = &[
     FlagsGet { group: REQUESTS, flags: STORE },
     MutexGet(FILES),
-    Call(work::<80, 500>),
+    TimeGet,
+    Call(work::<80, 300>),
     UserEvent(WRITTEN),
-    Call(sometimes::<3, 2>),
+    Call(again::<3, 3>),
+    Call(sometimes::<3, 1>),
     Sleep { ticks: 1 },
-    Call(work::<40, 200>),
     MutexPut(FILES),
 ];
 
@@ -159,20 +183,20 @@ const LOGGER: &[Step] = &[
     FlagsGet { group: REQUESTS, flags: LOG },
     TimeGet,
     MutexGet(FILES),
-    Call(work::<60, 250>),
+    Call(work::<20, 90>),
+    UserEvent(LINE),
+    Call(again::<4, 2>),
     MutexPut(FILES),
-    MutexGet(BUS),
-    Call(work::<30, 90>),
-    MutexPut(BUS),
 ];
 
+/// Reads files in the background, block by block.
 const CHECKSUM: &[Step] = &[
     MutexGet(FILES),
-    Call(work::<50, 400>),
+    Call(work::<10, 60>),
     MutexPut(FILES),
     UserEvent(CHECKED),
-    Call(work::<100, 900>),
-    Call(sometimes::<4, 1>),
+    Call(work::<20, 120>),
+    Call(sometimes::<16, 1>),
     Sleep { ticks: 3 },
 ];
 
@@ -182,7 +206,7 @@ pub fn events_in(bytes: u64) -> u64 {
     bytes.saturating_sub(head as u64) / USUAL.event_size() as u64
 }
 
-/// Returns a dump of `bytes` bytes, whose ring has just wrapped.
+/// Returns a dump of `bytes` bytes. The ring is exactly full: its oldest event is in slot 0.
 ///
 /// # Panics
 /// Panics if the size has no space for the registry and an event.
@@ -190,7 +214,10 @@ pub fn dump(bytes: usize) -> Vec<u8> {
     let mut memory = vec![0; bytes];
     let mut kernel = Kernel::start(&mut memory, REGISTRY_SLOTS, u64::MAX);
     kernel.random = 0x9E37_79B9_7F4A_7C15;
-    kernel.trace.buffer_full_notify(Some(|trace| trace.clock().end = 0));
+    kernel.trace.buffer_full_notify(Some(|trace| {
+        trace.event_filter(class::ALL);
+        trace.clock().end = 0;
+    }));
     define(&mut kernel);
     kernel.run();
     kernel.stop();
@@ -225,18 +252,18 @@ fn define(kernel: &mut Kernel<'_>) {
     kernel.create_thread("checksum", 30, CHECKSUM);
 }
 
-/// The interrupt of the converter, every 480 to 519 µs.
+/// The interrupt of the converter, every 980 to 1019 µs.
 fn convert(kernel: &mut Kernel<'_>) -> u64 {
     kernel.semaphore_put(CONVERTED);
-    480 + draw(kernel, 40)
+    980 + draw(kernel, 40)
 }
 
-/// The interrupt of the radio. Some bytes follow at once, others after up to 3 ms.
+/// The interrupt of the radio. Some bytes follow at once, others after up to 8 ms.
 fn receive(kernel: &mut Kernel<'_>) -> u64 {
     let bytes = 1 + draw(kernel, 16);
     kernel.user_event(BYTES, bytes);
     kernel.semaphore_put(RECEIVED);
-    let most = [200, 3_000, 1_000, 3_000][draw(kernel, 4) as usize];
+    let most = [200, 8_000, 2_000, 8_000][draw(kernel, 4) as usize];
     60 + draw(kernel, most)
 }
 
@@ -251,6 +278,14 @@ fn work<const LEAST: u64, const MOST: u64>(kernel: &mut Kernel<'_>, thread: usiz
 fn sometimes<const TIMES: u64, const STEPS: usize>(kernel: &mut Kernel<'_>, thread: usize) {
     if draw(kernel, TIMES) != 0 {
         kernel.threads[thread].next_step += STEPS;
+    }
+}
+
+/// The end of a loop with the previous `STEPS` steps, which runs `TIMES` times on average.
+fn again<const TIMES: u64, const STEPS: usize>(kernel: &mut Kernel<'_>, thread: usize) {
+    if draw(kernel, TIMES) != 0 {
+        // This step is behind the next one, too.
+        kernel.threads[thread].next_step -= STEPS + 1;
     }
 }
 
