@@ -51,7 +51,8 @@ pub fn median(measurements: &mut [f64]) -> f64 {
     measurements.get(measurements.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Returns a pseudo-random number below `n` (xorshift, G. Marsaglia), and updates the state `random`.
+/// Returns a pseudo-random number below `n`, and updates the state `random` (xorshift, G.
+/// Marsaglia).
 pub(crate) fn draw(random: &mut u64, n: u64) -> u64 {
     *random ^= *random << 13;
     *random ^= *random >> 7;

@@ -284,7 +284,7 @@ fn sometimes<const TIMES: u64, const STEPS: usize>(kernel: &mut Kernel<'_>, thre
 /// The end of a loop with the previous `STEPS` steps, which runs `TIMES` times on average.
 fn again<const TIMES: u64, const STEPS: usize>(kernel: &mut Kernel<'_>, thread: usize) {
     if draw(kernel, TIMES) != 0 {
-        // This step is behind the next one, too.
+        // Also go back over this step itself.
         kernel.threads[thread].next_step -= STEPS + 1;
     }
 }

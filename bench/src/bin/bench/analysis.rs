@@ -6,7 +6,8 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::Command;
 
-use tracewell_bench::{median, program, trace};
+use tracewell::input::{Input, Settings};
+use tracewell_bench::{Events, median, program, trace};
 
 use super::plan::{Plan, Result, row, sibling, timed};
 
@@ -25,6 +26,9 @@ pub(crate) fn analysis(plan: &Plan, folder: &Path) -> Result<()> {
 
 fn rows(plan: &Plan, kind: &str, file: &Path, events: u64) -> Result<()> {
     let (hot_path, tracewell) = (sibling("hot-path")?, sibling("tracewell")?);
+    let mut counted = Events::default();
+    Input::open(file, Settings::default())?.read(&mut counted)?;
+    assert_eq!(counted.0, events);
     let [mut decode, mut analyze, mut summary] = [const { Vec::new() }; 3];
     for _ in 0..plan.rounds {
         let per_event = |program, verb| -> Result<f64> {

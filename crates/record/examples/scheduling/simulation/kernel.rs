@@ -201,8 +201,8 @@ impl<'m> Kernel<'m> {
         CONTROL_BLOCKS + 0xC0 * (self.objects - 1)
     }
 
-    /// Adds a device. `handler` makes the calls of an interrupt, and returns the time until the next
-    /// interrupt in microseconds.
+    /// Adds a device. `handler` makes the calls of an interrupt, and returns the time until the
+    /// next interrupt in microseconds.
     pub(crate) fn connect(
         &mut self,
         number: u64,
