@@ -51,10 +51,7 @@ fn context(task: u16) -> u16 {
 impl Scene {
     /// Returns a number below `n`.
     fn draw(&mut self, n: u64) -> u64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random >> 32) % n
+        crate::draw(&mut self.random, n)
     }
 
     fn begin(&mut self) {

@@ -139,12 +139,8 @@ impl Default for Scene {
 }
 
 impl Scene {
-    /// Returns a number below `n` (xorshift, G. Marsaglia).
     fn draw(&mut self, n: u64) -> u64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random >> 32) % n
+        crate::draw(&mut self.random, n)
     }
 
     fn next(&mut self) -> Event {

@@ -1,5 +1,6 @@
 //! Generates a large trace. `make-trace SIZE FILE [big] [64]` writes a ThreadX dump, optionally for
-//! a target that is big-endian or has 64-bit words. `make-trace SIZE FILE
+//! a target that is big-endian or has 64-bit words. Its events are random. `make-trace SIZE FILE
+//! program` writes a ThreadX dump that looks like that of a real program. `make-trace SIZE FILE
 //! rkh|shark|systemview|native` writes an RKH stream, a S.Ha.R.K. file, a SystemView stream, or a
 //! log of a native stream. `make-trace SIZE FOLDER ctf [4]` writes a CTF trace with one stream or
 //! with four streams. SIZE is a number such as 1GiB. Two runs write the same bytes. Only logs
@@ -11,7 +12,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use tracewell_bench::{ctf, rkh, shark, size, stream, systemview, trace};
+use tracewell_bench::{ctf, program, rkh, shark, size, stream, systemview, trace};
 use tracewell_wire::ByteOrder;
 use tracewell_wire::threadx::Width;
 
@@ -20,6 +21,9 @@ fn main() -> ExitCode {
     let [bytes, file, choices @ ..] = arguments.as_slice() else { return usage() };
     let Some(bytes) = size(bytes) else { return usage() };
     let in_memory = usize::try_from(bytes).unwrap_or(usize::MAX);
+    if *choices == ["program"] {
+        return ended(std::fs::write(file, program::dump(in_memory)), file);
+    }
     if *choices == ["rkh"] {
         return ended(std::fs::write(file, rkh::stream(in_memory).0), file);
     }
@@ -62,7 +66,7 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     eprintln!(
-        "usage: make-trace SIZE FILE [big] [64] | SIZE FILE rkh|shark|systemview|native | SIZE FOLDER ctf   (SIZE such as 64KiB, 256MiB, 1GiB)"
+        "usage: make-trace SIZE FILE [big] [64] | SIZE FILE program|rkh|shark|systemview|native | SIZE FOLDER ctf   (SIZE such as 64KiB, 256MiB, 1GiB)"
     );
     ExitCode::from(2)
 }

@@ -2,13 +2,14 @@
 //! `bench [--size 256MiB] [--rounds 7] [--check] [PART]`.
 //!
 //! `--check` runs everything once on a small trace, to verify that baseline and candidate agree.
-//! Its times are not significant. `--ctf`, `--decode`, `--live`, `--scaling`, `--start`,
-//! `--systemview`, `--timeline` and `--tracing` each run only one part.
+//! Its times are not significant. `--analysis`, `--ctf`, `--decode`, `--live`, `--scaling`,
+//! `--start`, `--systemview`, `--timeline` and `--tracing` each run only one part.
 //!
 //! Each file here prints the rows of one subject. `plan` contains the command line and shared
 //! helpers.
 #![forbid(unsafe_code)]
 
+mod analysis;
 mod compile;
 mod ctf;
 mod decode;
@@ -42,6 +43,10 @@ fn main() -> Result<()> {
         Some(Part::Start) => return start::start(&plan, folder),
         Some(Part::Timeline) => return timeline::timeline(&plan, folder),
         Some(Part::Tracing) => return tracing::record(&plan),
+        Some(Part::Analysis) => {
+            print_heading();
+            return analysis::analysis(&plan, folder);
+        }
         Some(Part::Ctf) => {
             print_heading();
             return ctf::ctf_decode(&plan, folder);
@@ -66,6 +71,7 @@ fn main() -> Result<()> {
     }
     text::text(&plan, &file, folder)?;
     text::templates(&plan, &file, folder)?;
+    analysis::analysis(&plan, folder)?;
     compile::compile(&plan);
     insert::insert(&plan);
     rkh::rkh_decode(&plan)?;

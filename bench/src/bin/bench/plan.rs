@@ -22,6 +22,8 @@ pub(crate) struct Plan {
 
 /// A part of the benchmarks that an option selects.
 pub(crate) enum Part {
+    /// `--analysis`: analyses of ThreadX dumps.
+    Analysis,
     /// `--live`: collection from a live source.
     Live,
     /// `--scaling`: growth of the cost with the inputs.
@@ -41,8 +43,8 @@ pub(crate) enum Part {
 }
 
 const USAGE: &str = "usage: bench [--size 256MiB] [--rounds 7] [--check] \
-                     [--ctf | --decode | --live | --scaling | --start | --systemview | --timeline | \
-                     --tracing]";
+                     [--analysis | --ctf | --decode | --live | --scaling | --start | --systemview | \
+                     --timeline | --tracing]";
 
 impl Plan {
     /// Parses the arguments of this process. `--help` prints the usage and exits.
@@ -52,6 +54,7 @@ impl Plan {
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().unwrap_or_default();
             match argument.as_str() {
+                "--analysis" => plan.only = Some(Part::Analysis),
                 "--ctf" => plan.only = Some(Part::Ctf),
                 "--start" => plan.only = Some(Part::Start),
                 "--systemview" => plan.only = Some(Part::SystemView),
@@ -116,9 +119,15 @@ pub(crate) fn timed(command: &mut Command) -> Result<f64> {
 
 /// Returns the path of the program `tracewell`, which must be in the same folder as this program.
 pub(crate) fn program() -> Result<PathBuf> {
-    let program = std::env::current_exe()?.with_file_name("tracewell");
+    sibling("tracewell")
+}
+
+/// Returns the path of another program, which must be in the same folder as this program.
+pub(crate) fn sibling(name: &str) -> Result<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name(name);
     if program.exists() {
         return Ok(program);
     }
-    Err(format!("no {}: build tracewell-cli with the same profile first", program.display()).into())
+    let advice = "build tracewell-cli and tracewell-bench with the same profile first";
+    Err(format!("no {}: {advice}", program.display()).into())
 }

@@ -8,26 +8,26 @@ use tracewell_record::clock::Clock;
 use tracewell_record::threadx::{Context, Isr, Little32, Object, Options, Trace};
 
 use super::services::{Flags, Mutex, Queue, Semaphore, Timer};
-use super::{Change, Run};
 
-const CYCLES_PER_US: u64 = 100;
+pub(crate) const CYCLES_PER_US: u64 = 100;
 const CYCLES_PER_TICK: u64 = 1_000 * CYCLES_PER_US;
 const SERVICE: u64 = 90;
 const INTERNAL: u64 = 35;
 const SWITCH: u64 = 140;
 
 const TICK_ISR: u64 = 0;
-const UART_ISR: u64 = 7;
 
 const IMAGE_ADDRESS: u64 = 0x2001_0000;
 const CONTROL_BLOCKS: u64 = 0x2000_0400;
 const STACKS: u64 = 0x2000_2000;
 const STACK_SIZE: u64 = 0x400;
 const SYSTEM_STACK_TOP: u64 = 0x2000_8000;
-const REGISTRY_SLOTS: usize = 16;
 
 /// Number of the kernel's own thread, which resumes sleepers and calls timers.
 const TIMER_THREAD: usize = 0;
+
+/// The steps of the kernel's own thread.
+const EXPIRE_TIMERS: &[Step] = &[Step::Call(|kernel, thread| kernel.expire_timers(thread))];
 
 /// Thread states, with the values that represent them in events.
 pub(crate) mod state {
@@ -43,7 +43,7 @@ pub(crate) mod state {
 
 /// One step of a thread. A thread repeats its steps forever.
 #[derive(Clone, Copy)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Work {
         us: u64,
     },
@@ -65,20 +65,33 @@ pub(super) enum Step {
     },
     TimeGet,
     UserEvent(u32),
-    /// The timer thread's only step.
-    ExpireTimers,
+    /// A function of the kernel or of the application, which gets the number of the thread.
+    Call(fn(&mut Kernel<'_>, usize)),
 }
 
 /// The 100 MHz cycle counter.
-pub(super) struct Cycles(u64);
+pub(crate) struct Cycles {
+    now: u64,
+    /// The cycle at which the simulation ends.
+    pub(crate) end: u64,
+}
 
 impl Clock for Cycles {
     fn ticks(&mut self) -> u64 {
-        self.0
+        self.now
     }
 }
 
-pub(super) struct Thread {
+/// A device that interrupts the processor.
+struct Device {
+    number: u64,
+    /// The cycle of its next interrupt.
+    next: u64,
+    /// Makes the calls of an interrupt. Returns the time until the next one in microseconds.
+    handler: fn(&mut Kernel<'_>) -> u64,
+}
+
+pub(crate) struct Thread {
     pub(super) address: u64,
     /// The current priority. It differs from `own_priority` while a priority is inherited.
     pub(super) priority: u16,
@@ -88,8 +101,10 @@ pub(super) struct Thread {
     pub(super) wake_at: u64,
     stack_start: u64,
     steps: &'static [Step],
-    next_step: usize,
-    work_left: u64,
+    /// Grows with each step. The first step follows the last one.
+    pub(crate) next_step: usize,
+    /// Cycles of work before the next step.
+    pub(crate) work_left: u64,
     /// Threads of one priority run in the order in which they became ready.
     ready_since: u64,
     user_events: u64,
@@ -102,9 +117,9 @@ enum Mode {
     Interrupt,
 }
 
-pub(super) struct Kernel<'m> {
-    pub(super) trace: Trace<'m, Cycles, Little32>,
-    pub(super) threads: Vec<Thread>,
+pub(crate) struct Kernel<'m> {
+    pub(crate) trace: Trace<'m, Cycles, Little32>,
+    pub(crate) threads: Vec<Thread>,
     pub(super) semaphores: Vec<Semaphore>,
     pub(super) mutexes: Vec<Mutex>,
     pub(super) queues: Vec<Queue>,
@@ -112,24 +127,23 @@ pub(super) struct Kernel<'m> {
     pub(super) timers: Vec<Timer>,
     /// Ticks since the start.
     pub(super) time: u64,
+    /// State of the application's random numbers.
+    pub(crate) random: u64,
+    devices: Vec<Device>,
     mode: Mode,
     /// The thread that has the processor; `None` while the system is idle.
     running: Option<usize>,
     objects: u64,
     resumes: u64,
-    next_uart: u64,
-    random: u32,
-    /// Cycles that the interrupt of the UART needs before it calls the kernel.
-    uart_work: u64,
-    /// The cycle at which the simulation ends.
-    end: u64,
 }
 
 impl<'m> Kernel<'m> {
-    /// Creates a kernel with its timer thread. It traces from the start of initialization.
-    pub(super) fn start(memory: &'m mut [u8], run: &Run) -> Self {
+    /// Creates a kernel with its timer thread. It traces from the start of initialization, and its
+    /// run ends after `ms` milliseconds.
+    pub(crate) fn start(memory: &'m mut [u8], registry_slots: usize, ms: u64) -> Self {
+        let end = ms.saturating_mul(CYCLES_PER_TICK);
         let mut kernel = Self {
-            trace: Trace::for_target(Cycles(25_000)),
+            trace: Trace::for_target(Cycles { now: 25_000, end }),
             threads: Vec::new(),
             semaphores: Vec::new(),
             mutexes: Vec::new(),
@@ -137,22 +151,20 @@ impl<'m> Kernel<'m> {
             flags: Vec::new(),
             timers: Vec::new(),
             time: 0,
+            random: 0,
+            devices: Vec::new(),
             mode: Mode::Initialization,
             running: None,
             objects: 0,
             resumes: 0,
-            next_uart: 150 * CYCLES_PER_US,
-            random: run.seed,
-            uart_work: if run.change == Some(Change::LongInterrupt) { CYCLES_PER_US } else { 0 },
-            end: run.ms * CYCLES_PER_TICK,
         };
         let name = "System Timer Thread";
-        let timer_thread = kernel.new_thread(name, 0, &[Step::ExpireTimers]);
+        let timer_thread = kernel.new_thread(name, 0, EXPIRE_TIMERS);
         let options = Options { base_address: Some(IMAGE_ADDRESS), ..Options::default() };
         let context = kernel.context();
         kernel
             .trace
-            .enable(memory, REGISTRY_SLOTS, &options, [timer_thread], context)
+            .enable(memory, registry_slots, &options, [timer_thread], context)
             .expect("the memory was sized for the trace");
         kernel
     }
@@ -189,10 +201,21 @@ impl<'m> Kernel<'m> {
         CONTROL_BLOCKS + 0xC0 * (self.objects - 1)
     }
 
+    /// Adds a device. `handler` makes the calls of an interrupt, and returns the time until the
+    /// next interrupt in microseconds.
+    pub(crate) fn connect(
+        &mut self,
+        number: u64,
+        first_us: u64,
+        handler: fn(&mut Kernel<'_>) -> u64,
+    ) {
+        self.devices.push(Device { number, next: first_us * CYCLES_PER_US, handler });
+    }
+
     /// Schedules until the end of the simulated time.
-    pub(super) fn run(&mut self) {
+    pub(crate) fn run(&mut self) {
         self.mode = Mode::Threads;
-        while self.now() < self.end {
+        while self.now() < self.trace.clock().end {
             self.dispatch();
             if self.now() >= self.next_interrupt() {
                 self.interrupt();
@@ -205,7 +228,7 @@ impl<'m> Kernel<'m> {
         }
     }
 
-    pub(super) fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         self.trace.disable().expect("nothing else switches the trace off");
     }
 
@@ -234,8 +257,8 @@ impl<'m> Kernel<'m> {
             self.advance(worked);
             return;
         }
-        let step = steps[*next_step];
-        *next_step = (*next_step + 1) % steps.len();
+        let step = steps[*next_step % steps.len()];
+        *next_step += 1;
         self.call(thread, step);
     }
 
@@ -255,10 +278,7 @@ impl<'m> Kernel<'m> {
                 self.threads[thread].user_events += 1;
                 self.user_event(id, self.threads[thread].user_events);
             }
-            Step::ExpireTimers => {
-                self.expire_timers();
-                self.suspend(thread, state::SUSPENDED);
-            }
+            Step::Call(function) => function(self, thread),
         }
     }
 
@@ -267,22 +287,29 @@ impl<'m> Kernel<'m> {
     }
 
     fn next_interrupt(&self) -> u64 {
-        self.next_tick().min(self.next_uart)
+        self.devices.iter().map(|device| device.next).fold(self.next_tick(), u64::min)
     }
 
+    /// Runs the interrupt that is due first, which is the tick if several are due at once.
     fn interrupt(&mut self) {
-        let tick = self.next_tick() <= self.next_uart;
-        let number = if tick { TICK_ISR } else { UART_ISR };
+        let due = self.next_interrupt();
+        if due == self.next_tick() {
+            return self.interrupt_of(TICK_ISR, Self::tick);
+        }
+        let Some(at) = self.devices.iter().position(|device| device.next == due) else { return };
+        let Device { number, handler, .. } = self.devices[at];
+        self.interrupt_of(number, |kernel| {
+            kernel.devices[at].next += handler(kernel) * CYCLES_PER_US;
+        });
+    }
+
+    fn interrupt_of(&mut self, number: u64, handler: impl FnOnce(&mut Self)) {
         let stack = SYSTEM_STACK_TOP - 0x38;
         let isr = Isr { number, stack, system_state: 1, preempt_disable: 0 };
         self.mode = Mode::Interrupt;
         self.trace.isr_enter(self.context(), isr);
         self.advance(SERVICE);
-        if tick {
-            self.tick();
-        } else {
-            self.uart();
-        }
+        handler(self);
         self.advance(INTERNAL);
         self.trace.isr_exit(self.context(), isr);
         self.mode = Mode::Threads;
@@ -293,16 +320,6 @@ impl<'m> Kernel<'m> {
         if self.timers_are_due() && self.threads[TIMER_THREAD].state == state::SUSPENDED {
             self.resume(TIMER_THREAD);
         }
-    }
-
-    fn uart(&mut self) {
-        self.advance(self.uart_work);
-        let bytes = 1 + u64::from(self.random % 16);
-        self.user_event(super::application::BYTES_RECEIVED, bytes);
-        self.semaphore_put(super::application::UART_RX);
-        // A linear congruential generator chooses the time until the next bytes: 1.2 to 4.2 ms.
-        self.random = self.random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223) >> 1;
-        self.next_uart += (1_200 + u64::from(self.random >> 8) % 3_000) * CYCLES_PER_US;
     }
 
     /// Makes a thread ready and records this event, including the thread that runs next.
@@ -333,7 +350,7 @@ impl<'m> Kernel<'m> {
         self.trace.insert(self.context(), id, info, class);
     }
 
-    fn user_event(&mut self, id: u32, count: u64) {
+    pub(crate) fn user_event(&mut self, id: u32, count: u64) {
         self.advance(INTERNAL);
         let recorded = self.trace.user_event(self.context(), id, [count, self.time, 0, 0]);
         recorded.expect("the trace is on while the system runs");
@@ -366,10 +383,10 @@ impl<'m> Kernel<'m> {
     }
 
     fn now(&mut self) -> u64 {
-        self.trace.clock().0
+        self.trace.clock().now
     }
 
-    fn advance(&mut self, cycles: u64) {
-        self.trace.clock().0 += cycles;
+    pub(crate) fn advance(&mut self, cycles: u64) {
+        self.trace.clock().now += cycles;
     }
 }

@@ -1,13 +1,16 @@
 //! A small system that follows ThreadX's rules, and the trace that its kernel records.
 //!
-//! `application` defines the objects and the steps of each thread. `kernel` schedules the threads
-//! and records its decisions. `services` contains the calls that threads and interrupts make.
+//! `application` defines the objects, the steps of each thread, and the interrupt of the UART.
+//! `kernel` schedules the threads and records its decisions. `services` contains the calls that
+//! threads and interrupts make.
 
 mod application;
-mod kernel;
+pub(crate) mod kernel;
 mod services;
 
 use kernel::Kernel;
+
+const REGISTRY_SLOTS: usize = 16;
 
 /// Size in bytes of the memory that the target reserves for each millisecond of its trace.
 const MEMORY_PER_MS: u64 = 680;
@@ -41,8 +44,8 @@ pub(crate) fn image(run: &Run) -> Vec<u8> {
     // At least 40 KiB, the size of the example's file.
     let size = (run.ms * MEMORY_PER_MS).max(40 * 1024);
     let mut memory = vec![0; usize::try_from(size).expect("a run of some minutes at most")];
-    let mut kernel = Kernel::start(&mut memory, run);
-    application::define(&mut kernel, run.change);
+    let mut kernel = Kernel::start(&mut memory, REGISTRY_SLOTS, run.ms);
+    application::define(&mut kernel, run);
     kernel.run();
     kernel.stop();
     memory

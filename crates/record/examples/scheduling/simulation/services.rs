@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 use tracewell_record::threadx::Object;
 use tracewell_wire::threadx::ids::class;
 
-use super::application::{HEARTBEAT, LOG_REQUESTS};
 use super::kernel::{Kernel, Step, state};
 
 const WAIT_FOREVER: u64 = 0xFFFF_FFFF;
@@ -45,21 +44,24 @@ pub(super) struct Flags {
     waiting: Vec<(usize, u64)>,
 }
 
+/// A timer that sets flags of an event flags group.
 pub(super) struct Timer {
     period: u64,
     expires_at: u64,
+    group: usize,
+    flags: u64,
 }
 
 /// Functions that create objects. Each registers the object's name, then records the call.
 impl Kernel<'_> {
-    pub(super) fn create_semaphore(&mut self, name: &'static str) {
+    pub(crate) fn create_semaphore(&mut self, name: &'static str) {
         let address = self.new_control_block();
         self.trace.register(&Object::semaphore(address, name.as_bytes(), 0));
         self.service(81, [address, 0, self.stack(0x24), 0], class::SEMAPHORE);
         self.semaphores.push(Semaphore { address, count: 0, waiting: VecDeque::new() });
     }
 
-    pub(super) fn create_mutex(&mut self, name: &'static str, inherits: bool) {
+    pub(crate) fn create_mutex(&mut self, name: &'static str, inherits: bool) {
         let address = self.new_control_block();
         self.trace.register(&Object::mutex(address, name.as_bytes(), inherits));
         self.service(50, [address, u64::from(inherits), self.stack(0x24), 0], class::MUTEX);
@@ -67,7 +69,7 @@ impl Kernel<'_> {
         self.mutexes.push(Mutex { address, inherits, owner: None, count: 0, waiting });
     }
 
-    pub(super) fn create_queue(&mut self, name: &'static str, capacity: u64) {
+    pub(crate) fn create_queue(&mut self, name: &'static str, capacity: u64) {
         let address = self.new_control_block();
         let size = capacity * MESSAGE_WORDS * 4;
         self.trace.register(&Object::queue(address, name.as_bytes(), size, MESSAGE_WORDS));
@@ -77,21 +79,27 @@ impl Kernel<'_> {
         self.queues.push(Queue { address, capacity, enqueued: 0, senders, receivers });
     }
 
-    pub(super) fn create_flags(&mut self, name: &'static str) {
+    pub(crate) fn create_flags(&mut self, name: &'static str) {
         let address = self.new_control_block();
         self.trace.register(&Object::event_flags(address, name.as_bytes()));
         self.service(30, [address, self.stack(0x24), 0, 0], class::EVENT_FLAGS);
         self.flags.push(Flags { address, current: 0, waiting: Vec::new() });
     }
 
-    pub(super) fn create_timer(&mut self, name: &'static str, period: u64) {
+    pub(crate) fn create_timer(
+        &mut self,
+        name: &'static str,
+        period: u64,
+        group: usize,
+        flags: u64,
+    ) {
         let address = self.new_control_block();
         self.trace.register(&Object::timer(address, name.as_bytes(), period, period));
         self.service(124, [address, period, period, 1], class::TIMER);
-        self.timers.push(Timer { period, expires_at: period });
+        self.timers.push(Timer { period, expires_at: period, group, flags });
     }
 
-    pub(super) fn create_thread(
+    pub(crate) fn create_thread(
         &mut self,
         name: &'static str,
         priority: u16,
@@ -128,8 +136,8 @@ impl Kernel<'_> {
             || self.timers.iter().any(|timer| timer.expires_at <= self.time)
     }
 
-    /// The step of the timer thread: resumes sleepers and sets the flags of expired timers.
-    pub(super) fn expire_timers(&mut self) {
+    /// The only step of the timer thread: resumes sleepers and sets the flags of expired timers.
+    pub(super) fn expire_timers(&mut self, timer_thread: usize) {
         for thread in 0..self.threads.len() {
             if self.is_due(thread) {
                 self.resume(thread);
@@ -138,9 +146,10 @@ impl Kernel<'_> {
         for at in 0..self.timers.len() {
             if self.timers[at].expires_at <= self.time {
                 self.timers[at].expires_at += self.timers[at].period;
-                self.flags_set(LOG_REQUESTS, HEARTBEAT);
+                self.flags_set(self.timers[at].group, self.timers[at].flags);
             }
         }
+        self.suspend(timer_thread, state::SUSPENDED);
     }
 }
 
@@ -157,7 +166,7 @@ impl Kernel<'_> {
         }
     }
 
-    pub(super) fn semaphore_put(&mut self, at: usize) {
+    pub(crate) fn semaphore_put(&mut self, at: usize) {
         let Semaphore { address, count, ref waiting } = self.semaphores[at];
         let suspended = waiting.len() as u64;
         self.service(88, [address, count, suspended, self.stack(0x28)], class::SEMAPHORE);

@@ -1,16 +1,29 @@
-//! Encodes the changes of a row in about four bytes each.
+//! Encodes the changes of a row in about five bytes each.
 //!
 //! A change is three numbers: the differences of ticks and sequence numbers from the previous
 //! change, and the index of the state in a table. The first change of a block contains its full
-//! ticks and sequence number. [`tracewell_wire::number`] defines the encoding of the numbers.
+//! ticks and sequence number. A change has one of two forms:
+//!
+//! | form | bytes |
+//! |---|---|
+//! | short | a little-endian number of one to four bytes: four times the ticks, plus the number of its further bytes; one byte with the sequence number, which is not [`LONG`]; one byte with the state |
+//! | long | one byte 0; one byte [`LONG`]; ticks, sequence number and state as in [`tracewell_wire::number`] |
+//!
+//! A short change is read and written as one word, so its length needs no branch.
 
 use tracewell_wire::number;
 
 use crate::analysis::stored::Stored;
 use crate::analysis::tracks::Position;
 
-/// Maximum length of a change: two numbers of 64 bits and one of 32 bits.
-pub(super) const MAX_CHANGE: usize = 2 * number::MAX_NUMBER + 5;
+/// Maximum length of a change: two bytes, two numbers of 64 bits and one of 32 bits.
+pub(super) const MAX_CHANGE: usize = 2 + 2 * number::MAX_NUMBER + 5;
+
+/// The byte after the ticks of a long change.
+const LONG: u64 = 0xFF;
+
+/// The bits of the ticks in a word, by the number of further bytes.
+const TICKS: [u64; 4] = [0xFC, 0xFFFC, 0xFF_FFFC, 0xFFFF_FFFC];
 
 /// Writes a change, as the difference from the previous change at `last`, to the start of `out`,
 /// which has room for [`MAX_CHANGE`] bytes. Returns the length of the change.
@@ -19,22 +32,20 @@ pub(super) fn put(out: &mut [u8], last: Position, at: Position, state: u32) -> u
     // The subtractions wrap, so a change may have fewer ticks than the change before it.
     let (ticks, seq) = (at.ticks.wrapping_sub(last.ticks), at.seq.wrapping_sub(last.seq));
     let state = u64::from(state);
-    if ticks >= 1 << 28 || (seq | state) >= 0x80 {
+    if ticks >= 1 << 30 || seq >= LONG || state > 0xFF {
         return put_long(out, [ticks, seq, state]);
     }
-    // Most changes fit into eight bytes, which are written at once.
-    let group = |number: u32| (ticks & (0x7F << (7 * number))) << number;
-    let groups = group(0) | group(1) | group(2) | group(3);
-    let more = (63 - (ticks | 1).leading_zeros()) / 7;
-    let continues = 0x80_8080 & ((1 << (8 * more)) - 1);
-    let change = groups | continues | (seq | state << 8) << (8 * more + 8);
+    let further = (63 - (ticks << 2 | 3).leading_zeros()) / 8;
+    let bits = 8 * further + 8;
+    let change = ticks << 2 | u64::from(further) | (seq | state << 8) << bits;
     out[..8].copy_from_slice(&change.to_le_bytes());
-    more as usize + 3
+    further as usize + 3
 }
 
 #[inline(never)]
 fn put_long(out: &mut [u8], change: [u64; 3]) -> usize {
-    let mut length = 0;
+    (out[0], out[1]) = (0, LONG as u8);
+    let mut length = 2;
     for value in change {
         let number = number::encode(value);
         out[length..length + number.len()].copy_from_slice(&number);
@@ -45,28 +56,38 @@ fn put_long(out: &mut [u8], change: [u64; 3]) -> usize {
 
 /// Returns the changes of a block, each with its position and the number of its state.
 pub(super) fn changes(bytes: &[u8]) -> impl Iterator<Item = (Position, u32)> + '_ {
-    let mut numbers = Numbers(bytes);
-    let mut at = START;
+    let (mut rest, mut last) = (bytes, START);
     std::iter::from_fn(move || {
-        let ticks = at.ticks.wrapping_add(numbers.next()?);
-        let seq = at.seq.wrapping_add(numbers.next()?);
-        at = Position { ticks, seq };
-        Some((at, u32::try_from(numbers.next()?).ok()?))
+        let (ticks, seq, state) = take(&mut rest)?;
+        last.ticks = last.ticks.wrapping_add(ticks);
+        last.seq = last.seq.wrapping_add(seq);
+        Some((last, state))
     })
+}
+
+/// Takes a change from the start of the bytes. Returns `None` if they contain no whole change.
+#[inline(always)]
+fn take(bytes: &mut &[u8]) -> Option<(u64, u64, u32)> {
+    let word = if let Some(word) = bytes.first_chunk() {
+        u64::from_le_bytes(*word)
+    } else {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(word)
+    };
+    let further = (word & 3) as usize;
+    let (ticks, rest) = ((word & TICKS[further]) >> 2, word >> (8 * further + 8));
+    let (seq, state) = (rest & 0xFF, rest >> 8 & 0xFF);
+    if seq == LONG {
+        *bytes = bytes.get(2..)?;
+        return Some((u64::take(bytes)?, u64::take(bytes)?, u32::take(bytes)?));
+    }
+    *bytes = bytes.get(further + 3..)?;
+    Some((ticks, seq, state as u32))
 }
 
 /// The first change of a block is stored relative to this position.
 pub(super) const START: Position = Position { ticks: 0, seq: 0 };
-
-struct Numbers<'a>(&'a [u8]);
-
-impl Iterator for Numbers<'_> {
-    type Item = u64;
-
-    fn next(&mut self) -> Option<u64> {
-        u64::take(&mut self.0)
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -93,5 +114,26 @@ mod tests {
         }
         bytes.truncate(length);
         assert_eq!(changes(&bytes).collect::<Vec<_>>(), all);
+    }
+
+    /// Numbers on both sides of each limit of the short form.
+    #[test]
+    fn both_forms_return_the_numbers_that_were_put() {
+        let bits = [6, 14, 22, 30];
+        let ticks = bits.into_iter().flat_map(|bits| [(1_u64 << bits) - 1, 1 << bits]);
+        for ticks in [0, 1].into_iter().chain(ticks) {
+            for (seq, state) in [(0, 0), (254, 255), (255, 0), (256, 0), (0, 256), (255, 256)] {
+                let (mut bytes, at) = (vec![0; 2 * MAX_CHANGE], Position { ticks, seq });
+                let length = put(&mut bytes, START, at, state);
+                let next = Position { ticks: ticks + 1, seq: seq + 1 };
+                let end = length + put(&mut bytes[length..], at, next, 7);
+                let is_short = ticks < 1 << 30 && seq < 255 && state < 256;
+                assert_eq!(bytes[..2] != [0, 0xFF], is_short, "{ticks} {seq} {state}");
+                let read: Vec<_> = changes(&bytes[..end]).collect();
+                assert_eq!(read, [(at, state), (next, 7)]);
+                // Without its last byte, the second change is missing.
+                assert_eq!(changes(&bytes[..end - 1]).count(), 1);
+            }
+        }
     }
 }

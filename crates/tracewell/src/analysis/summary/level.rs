@@ -95,9 +95,8 @@ impl Sums {
         self.open.push(from, sum);
         let group = self.open.last_group(sum, classes);
         if self.open.len() == SEGMENT {
-            let mut bytes = Vec::new();
-            self.open.put(&mut bytes);
-            self.sealed.push(Sealed { from: self.open.from[0], record: pool.push(bytes) });
+            let record = pool.push(|out| self.open.put(out));
+            self.sealed.push(Sealed { from: self.open.from[0], record });
             self.open.clear();
         }
         group

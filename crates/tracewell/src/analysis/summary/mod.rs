@@ -377,7 +377,7 @@ mod tests {
         let read = |records: usize| {
             let mut builder = SummaryBuilder { pending: 0, ..SummaryBuilder::default() };
             builder.spill_to(|| Err(std::io::Error::other("no place")));
-            builder.parts.pool.push(vec![0; records]);
+            builder.parts.pool.push(|out| out.resize(records, 0));
             crate::open(&path).unwrap().read(&mut builder).map(|trace| trace.events)
         };
         assert!(read(2 << 20).is_ok(), "there is room in memory");

@@ -20,7 +20,7 @@ use crate::analysis::tracks::{Change, Holder, Occupant, Position, State};
 pub(super) const BLOCK: usize = if cfg!(test) { 8 } else { 64 };
 
 /// Number of places for recent states; a power of two.
-const PLACES: usize = 128;
+const PLACES: usize = 256;
 
 /// A state of a row.
 pub(super) trait RowState: Copy + Eq + Hash + Classed {
@@ -85,8 +85,9 @@ impl RowState for Holder {
 /// Returns the place of a state in [`SummaryRow::recent`].
 #[inline(always)]
 fn place(bits: u128) -> usize {
-    // The highest bits of the product depend on all bits of the state.
-    let folded = bits as u64 ^ (bits >> 64) as u64;
+    // Shift the variant, because contents are small numbers like the variants. The highest bits of
+    // the product depend on all bits of the state.
+    let folded = bits as u64 ^ ((bits >> 64) as u64) << 24;
     (folded.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - PLACES.ilog2())) as usize % PLACES
 }
 
@@ -149,13 +150,11 @@ impl Blocks {
         if self.ends.len() < SEGMENT {
             return None;
         }
-        // The ends take at most three bytes each, because the blocks of a segment are short.
-        let mut bytes = Vec::with_capacity(self.bytes.len() + 4 * SEGMENT);
-        self.put(&mut bytes);
+        let record = pool.push(|out| self.put(out));
         // Keep the memory for the next segment.
         self.bytes.clear();
         self.ends.clear();
-        Some(pool.push(bytes))
+        Some(record)
     }
 }
 

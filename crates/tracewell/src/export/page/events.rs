@@ -57,8 +57,9 @@ pub(super) struct Events {
     blocks: PerId<Option<usize>>,
     /// Names of the state codes that the kernel recorded.
     pub(super) codes: HashMap<u64, String, RandomState>,
-    /// The latest of these codes. The next event probably has the same code.
-    last_code: Option<u64>,
+    /// The bits of those codes that are below 64 and known. Codes are usually small, so most
+    /// look-ups need no hash table.
+    known_codes: u64,
 }
 
 /// Returns the argument with the state code, if events of an id block a context.
@@ -103,8 +104,12 @@ impl Events {
         for (row, id) in batch.columns.id.iter().enumerate() {
             let Some(argument) = *blocks.get(*id, state_code) else { continue };
             let Some(code) = arguments.get(row, argument) else { continue };
-            if self.last_code == Some(code) || self.codes.contains_key(&code) {
-                self.last_code = Some(code);
+            let bit = if code < u64::from(u64::BITS) { 1 << code } else { 0 };
+            if self.known_codes & bit != 0 {
+                continue;
+            }
+            if self.codes.contains_key(&code) {
+                self.known_codes |= bit;
                 continue;
             }
             let Some(row) = batch.event(row) else { break };

@@ -17,6 +17,10 @@ use crate::analysis::tracks::{
 use crate::model::{ContextId, Trace};
 use crate::report::key_text;
 use crate::report::scheduling::{asked_object, kind_of, resource_label};
+use crate::threads::{Threads, each_on_threads};
+
+/// One thread per processor.
+static THREADS: Threads = Threads::new(0);
 
 /// The names of the tracks, and the inversions. They do not depend on the shown range.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -155,6 +159,21 @@ impl Shown<'_> {
     /// The value for an optional context is its number plus 1, or 0 if there is none. The same
     /// applies to the sequence number of an optional position.
     pub(super) fn put(&self, columns: &mut Columns) -> Value {
+        // To encode all columns takes longer than to make the tracks on all threads.
+        let parts = each_on_threads(2, &THREADS, |part| match part {
+            0 => self.rows(),
+            _ => (Vec::new(), self.entries()),
+        });
+        let mut rows = Vec::new();
+        for (mut list, part) in parts {
+            rows.append(&mut list);
+            columns.append(part);
+        }
+        Value::Array(rows)
+    }
+
+    /// Returns the member `rows` of the header, and the columns of changes and waits.
+    fn rows(&self) -> (Vec<Value>, Columns) {
         let Self { tracks, names, machines, range, resolution } = *self;
         let mut rows = Rows::new(range.clone());
         for (number, row) in tracks.cores.iter().enumerate() {
@@ -174,10 +193,18 @@ impl Shown<'_> {
             rows.add("lock", row);
         }
         machines.show(resolution, &mut rows);
-        rows.finish(columns);
-        entries(tracks, &machines.messages(range, resolution), range, columns);
-        inversions(names, range, resolution, columns);
-        Value::Array(rows.list)
+        let mut columns = Columns::default();
+        rows.finish(&mut columns);
+        (rows.list, columns)
+    }
+
+    /// Returns the columns of jobs, marks, arrows, gaps and inversions.
+    fn entries(&self) -> Columns {
+        let Self { tracks, names, machines, range, resolution } = *self;
+        let mut columns = Columns::default();
+        entries(tracks, &machines.messages(range, resolution), range, &mut columns);
+        inversions(names, range, resolution, &mut columns);
+        columns
     }
 }
 
