@@ -75,7 +75,7 @@ impl FoundEvents {
     }
 
     fn matches(&mut self, event: Event<'_>) -> bool {
-        let contains = |text: &str| text.to_lowercase().contains(&self.text);
+        let contains = |text: &str| contains(text, &self.text);
         let context = event.context().map_or("", |context| context.name.as_str());
         if contains(&event.kind().name)
             || contains(&event.trace.schema.label(event.id()))
@@ -104,6 +104,16 @@ impl FoundEvents {
         let is_full = self.search.before.map_or(self.more, |before| seq >= before);
         is_full && !self.search.count
     }
+}
+
+/// Returns true if a text contains another one, which is in lower case. Ignores the case of letters.
+fn contains(text: &str, wanted: &str) -> bool {
+    if !text.is_ascii() {
+        return text.to_lowercase().contains(wanted);
+    }
+    // Most texts are ASCII. A copy in lower case would take more time than the comparison.
+    let (text, wanted) = (text.as_bytes(), wanted.as_bytes());
+    wanted.is_empty() || text.windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted))
 }
 
 impl Sink for FoundEvents {
@@ -137,6 +147,19 @@ mod tests {
         let mut found = FoundEvents::new(text, search);
         crate::open(TINY).unwrap().read(&mut found).unwrap();
         (found.found.iter().map(|(seq, _)| *seq).collect(), found.more, found.count)
+    }
+
+    #[test]
+    fn texts_are_compared_without_the_case_of_letters() {
+        for (text, wanted) in
+            [("TX_Mutex", "mutex"), ("Zähler", "zähler"), ("ÄRGER", "ärg"), ("", "")]
+        {
+            assert!(contains(text, wanted), "{text}: {wanted}");
+        }
+        for (text, wanted) in [("mute", "mutex"), ("plain", "ä"), ("Zähler", "zahler"), ("", "a")]
+        {
+            assert!(!contains(text, wanted), "{text}: {wanted}");
+        }
     }
 
     #[test]
