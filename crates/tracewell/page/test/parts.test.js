@@ -206,8 +206,7 @@ test("the search finds the events of the whole large trace", options, async () =
     // The search says that it is searching until it has found something.
     await contains(page, "matches", "searching");
     const copies = Number(count) / 1096;
-    // 52 is the id of tx_mutex_get.
-    const { stdout } = spawnSync(PROGRAM, ["events", "--where", "id == 52", join(ROOT, "examples/scheduling.trx")], { maxBuffer: 1 << 26 });
+    const { stdout } = spawnSync(PROGRAM, ["events", "--event", "tx_mutex_get", join(ROOT, "examples/scheduling.trx")], { maxBuffer: 1 << 26 });
     const own = String(stdout).trim().split("\n").length;
     const all = (copies * own).toLocaleString("en");
     await contains(page, "matches", `${all} events in the trace`);
