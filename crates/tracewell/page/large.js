@@ -57,8 +57,10 @@ export class LargeFigures {
 
     /** Returns the row of a context in the JSON. @param {{ name: string, context: string }} of */
     rowOf({ name, context }) {
-        const number = this.model.contexts.findIndex((/** @type {any} */ each) => each.key === context && each.name === name);
-        return this.places.rowOf(number);
+        const { contexts } = this.model;
+        const own = contexts.findIndex((/** @type {any} */ each) => each.key === context && each.name === name);
+        // The figures of a range contain only the names that the trace has stated up to its end.
+        return this.places.rowOf(own >= 0 ? own : contexts.findIndex((/** @type {any} */ each) => each.key === context));
     }
 
     /** Returns the row of an object in the JSON. @param {{ kind: string, key: string }} of */
@@ -68,7 +70,7 @@ export class LargeFigures {
 
     /** Returns the name of the object of a wait. @param {JsonWait} wait @returns {string | null} */
     objectOf(wait) {
-        return wait.object ?? this.lockOf(wait)?.name ?? null;
+        return this.lockOf(wait)?.name ?? wait.object ?? null;
     }
 
     /** Returns a function that shows a wait and selects the state of its context. @param {JsonWait | undefined} wait */
@@ -140,7 +142,7 @@ export class LargeFigures {
         const inverted = lock.inversions?.inverted_max_ticks ?? 0;
         const worst = own.find((each) => inverted > 0 && invertedIn(each) === inverted);
         return [
-            { ...cell(lock.name ?? lock.key), go: row && (() => this.places.whole(row.index)) },
+            { ...cell(row?.name ?? lock.name ?? lock.key), go: row && (() => this.places.whole(row.index)) },
             cell(lock.kind), this.waited(lock.wait?.max_ticks ?? -1, wait, wait && `by ${wait.name}`),
             this.length(lock.hold?.max_ticks, this.worstOf("hold", lock.key, row, HELD)),
             inverted > 0 ? this.length(inverted, this.goTo(worst)) : cell(null),

@@ -106,11 +106,8 @@ impl Matcher {
 impl Term {
     /// Parses a term. `part` is in lower case.
     fn new(part: &str) -> Self {
-        let fields = [
-            ("context:", Field::Context),
-            ("event:", Field::Event),
-            ("object:", Field::Object),
-        ];
+        let fields =
+            [("context:", Field::Context), ("event:", Field::Event), ("object:", Field::Object)];
         let of = |(name, field)| part.strip_prefix(name).map(|rest| (field, rest.trim()));
         let (field, rest) = fields.into_iter().find_map(of).unwrap_or((Field::Any, part));
         let inner = rest.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
@@ -127,8 +124,11 @@ impl Term {
     }
 
     fn accepts(&self, candidate: &str) -> bool {
-        let candidate = candidate.to_lowercase();
-        if self.is_exact { candidate == self.text } else { candidate.contains(&self.text) }
+        if self.is_exact {
+            candidate.to_lowercase() == self.text
+        } else {
+            contains(candidate, &self.text)
+        }
     }
 
     fn is(&self, number: u64) -> bool {
@@ -164,6 +164,16 @@ impl Term {
             self.names.contains(&value.to_lowercase()) || (is_whole && self.accepts(value))
         })
     }
+}
+
+/// Returns true if a text contains another one, which is in lower case. Ignores the case of letters.
+fn contains(text: &str, wanted: &str) -> bool {
+    if !text.is_ascii() {
+        return text.to_lowercase().contains(wanted);
+    }
+    // Most texts are ASCII. A copy in lower case would take more time than the comparison.
+    let (text, wanted) = (text.as_bytes(), wanted.as_bytes());
+    wanted.is_empty() || text.windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted))
 }
 
 /// Returns the values of arguments in the text `name=value, name=value`. A value may contain
