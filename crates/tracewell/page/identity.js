@@ -40,6 +40,16 @@ function longestIn({ part }, spans, state, from, until) {
 }
 
 /**
+ * Returns true if the loaded part contains all states in the time of a span.
+ * @param {import("./model.js").Model} model
+ * @param {Identity} identity
+ */
+export function showsAll({ part, origin }, { from, until }) {
+    const offset = Number(origin);
+    return part !== null && from !== undefined && until !== undefined && part.resolution === 0 && part.from <= from - offset && until - offset <= part.until;
+}
+
+/**
  * Returns true if no part can contain what the user selected: a coarse part combined several states, and the loaded part shows them.
  * @param {import("./model.js").Model} model
  * @param {Identity} identity

@@ -9,9 +9,6 @@ import { grouped } from "./time.js";
 /** @typedef {import("./figures.js").Table} Table */
 /** A wait in the JSON of `analyze`. @typedef {any} JsonWait */
 
-/** The state of a lock's row while a context holds the lock. */
-const HELD = 1;
-
 /** Maximum number of waits in a table. */
 const SHOWN = 200;
 
@@ -84,12 +81,11 @@ export class LargeFigures {
      * @param {string} measure
      * @param {string} key
      * @param {any} row
-     * @param {number} [state] the state of the row during this time
      */
-    worstOf(measure, key, row, state) {
+    worstOf(measure, key, row) {
         const times = this.json.distributions?.find((/** @type {any} */ each) => each.measure === measure && each.key === key);
         const worst = times?.worst[0];
-        return worst && row && (() => this.places.seek(row, worst.until_ticks - worst.ticks, worst.until_ticks, state));
+        return worst && row && (() => this.places.seek(row, worst.until_ticks - worst.ticks, worst.until_ticks));
     }
 
     /** @returns {Table} */
@@ -144,7 +140,7 @@ export class LargeFigures {
         return [
             { ...cell(row?.name ?? lock.name ?? lock.key), go: row && (() => this.places.whole(row.index)) },
             cell(lock.kind), this.waited(lock.wait?.max_ticks ?? -1, wait, wait && `by ${wait.name}`),
-            this.length(lock.hold?.max_ticks, this.worstOf("hold", lock.key, row, HELD)),
+            this.length(lock.hold?.max_ticks, this.worstOf("hold", lock.key, row)),
             inverted > 0 ? this.length(inverted, this.goTo(worst)) : cell(null),
             cell(lock.inversions?.count), cell(lock.inversions?.unbounded),
             cell(lock.requests), cell(lock.blocks), cell(lock.hold?.count),

@@ -3,7 +3,7 @@
 
 import { lowerBound, upperBound } from "./bounds.js";
 import { partOf } from "./detail.js";
-import { spanIn } from "./identity.js";
+import { showsAll, spanIn } from "./identity.js";
 import { IntervalIndex } from "./intervals.js";
 import { Clock, duration, fixed, grouped, unitFor } from "./time.js";
 
@@ -285,7 +285,9 @@ export class Model {
         const isExact = this.part !== null || selected.seq === undefined;
         const span = isExact ? spanIn(this, this.rows[row], selected)
             : this.rows[row].spans.seq.findIndex((/** @type {number} */ seq) => this.ownSeq(seq) === selected.seq);
-        return span < 0 ? null : { row, span };
+        if (span >= 0) return { row, span };
+        // A part with all states shows that the row has no such span. This happens if `analyze` names a time without a state.
+        return this.part && showsAll(this, selected) ? { whole: row } : null;
     }
 
     /** Returns the identity of a row. @param {any} row */

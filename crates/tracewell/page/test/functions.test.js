@@ -8,7 +8,7 @@ import { culprits } from "../causes.js";
 import { needed, partOf } from "../detail.js";
 import { bars, quantile } from "../distributions.js";
 import { Figures, sorted } from "../figures.js";
-import { isGone, readFrom, spanIn, written } from "../identity.js";
+import { isGone, readFrom, showsAll, spanIn, written } from "../identity.js";
 import { Intervals } from "../intervals.js";
 import { inWords } from "../live.js";
 import { BLOCKED, Model, Spans, TASK } from "../model.js";
@@ -612,6 +612,8 @@ test("a part of a trace contains a selected span only if it has the same ends, o
     const longest = { from: 190, until: 545, state: 5 };
     assert.equal(spanIn(part(0), row, longest), 1);
     assert.equal(spanIn(part(100), row, longest), -1, "the part is too coarse");
+    const all = [part(0), part(50)].map((each) => showsAll(each, { from: 200, until: 300 }));
+    assert.deepEqual([...all, showsAll(part(0), { from: 200, until: 2000 })], [true, false, false]);
     const gone = { from: 200, until: 400, resolution: 50 };
     assert.deepEqual([isGone(part(50), gone), isGone(part(10), gone), isGone(part(10), { ...gone, until: 2000 })], [false, true, false]);
 });
