@@ -360,6 +360,9 @@ export class Details {
         for (let i = 0; i < Math.min(gap.from.length, 5); i += 1) {
             links.push(element("li", [this.link(`${model.missing(i)}, at ${time(gap.from[i])}`, () => this.places.zoom(gap.from[i], gap.until[i]))]));
         }
+        for (const { filter, from, until } of model.hidden.slice(0, 5)) {
+            links.push(element("li", [this.link(`not recorded: ${filter}, from ${time(from)} to ${time(until)}`, () => this.places.zoom(from, until))]));
+        }
         // A part of a large trace does not contain all short inversions.
         const inversions = header.part ? header.inversions : order.length;
         const counts = [counted(inversions, "priority inversion"), counted(missed.length, "missed deadline"), counted(gap.from.length, "gap")];
