@@ -107,11 +107,8 @@ impl Matcher {
 impl Term {
     /// Parses a term. `part` is in lower case.
     fn new(part: &str) -> Self {
-        let fields = [
-            ("context:", Field::Context),
-            ("event:", Field::Event),
-            ("object:", Field::Object),
-        ];
+        let fields =
+            [("context:", Field::Context), ("event:", Field::Event), ("object:", Field::Object)];
         let of = |(name, field)| part.strip_prefix(name).map(|rest| (field, rest.trim()));
         let (field, rest) = fields.into_iter().find_map(of).unwrap_or((Field::Any, part));
         let inner = rest.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
@@ -245,10 +242,8 @@ mod tests {
     use super::*;
 
     /// The cases that the page passes, too.
-    const CASES: &str = include_str!(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../tracewell/page/test/matching.json"
-    ));
+    const CASES: &str =
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tracewell/page/test/matching.json"));
 
     #[test]
     fn queries_match_the_same_events_on_the_page_and_in_the_server() {
