@@ -183,8 +183,11 @@ fn programs_get_what_the_commands_print() {
     };
     // The number of the event, and the address of the mutex `log file`, which the events name.
     assert_eq!([first("0x34a"), first("842")], [842, 842]);
-    assert_eq!(first("context:control+%26+object:0x20000640"), first("context:control+%26+log+file"));
-    assert_eq!(first("context:nobody"), Value::Null);
+    assert_eq!(
+        first("context:control+%26+object:0x20000640"),
+        first("context:control+%26+log+file")
+    );
+    assert_eq!(first("context:missing"), Value::Null);
 }
 
 /// The file contains 8 losses, and no event meets the condition. So only the limit on losses
