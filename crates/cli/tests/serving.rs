@@ -194,6 +194,17 @@ fn programs_get_what_the_commands_print() {
     assert_eq!(found["events"][0]["seq"], 39);
     assert_eq!(found["events"][0]["ticks"], "167715");
     assert_eq!((found["events"].as_array().unwrap().len(), &found["more"]), (2, &true.into()));
+    let first = |query: &str| {
+        let found = server.get(&format!("api/v1/search?q={query}&limit=1")).json();
+        found["events"][0]["seq"].clone()
+    };
+    // The number of the event, and the address of the mutex `log file`, which the events name.
+    assert_eq!([first("0x34a"), first("842")], [842, 842]);
+    assert_eq!(
+        first("context:control+%26+object:0x20000640"),
+        first("context:control+%26+log+file")
+    );
+    assert_eq!(first("context:missing"), Value::Null);
 }
 
 #[test]

@@ -388,6 +388,9 @@ export class Details {
         for (let i = 0; i < Math.min(gap.from.length, 5); i += 1) {
             links.push(element("li", [this.link(`${model.missing(i)}, at ${time(gap.from[i])}`, () => this.places.zoom(gap.from[i], gap.until[i]))]));
         }
+        for (const { filter, from, until } of model.hidden.slice(0, 5)) {
+            links.push(element("li", [this.link(`not recorded: ${filter}, from ${time(from)} to ${time(until)}`, () => this.places.zoom(from, until))]));
+        }
         // The first payload of a large trace does not contain all short inversions, nor all jobs.
         const inversions = header.part ? header.inversions : order.length;
         const json = header.part ? figuresIn(/** @type {import("./source.js").Column} */ (model.columns.get("figures"))) : null;

@@ -11,7 +11,7 @@ const HELP = [
     ["w, + / s, −", "zoom in, out"],
     ["a, ← / d, →", "move left, right"],
     ["↑ / ↓", "select in the row above, below"],
-    ["g", "choose a name by ↑ and ↓; Enter selects its row, or folds the group; ← folds, → unfolds; g or Esc ends"],
+    ["g", "choose a name with ↑ and ↓; Enter selects its row or folds the group"],
     [", / .", "select the span before, after"],
     ["j / k", "select the next, the previous event"],
     ["z, Enter", "zoom to the selection, or to the range"],
@@ -22,8 +22,8 @@ const HELP = [
     ["Backspace / Shift+Backspace", "back, forward"],
     ["/", "search a text, a time, or a range such as 2 ms before 44 ms; Enter and Shift+Enter: next, previous"],
     ["n / N", "next, previous found event"],
-    ["e", "filter the events of the list and of the timeline; Esc: list all events"],
-    ["m", "begin to measure at the selection; press again to end the measurement at the selection"],
+    ["e", "filter the events; Esc in the field: all events"],
+    ["m", "measure from the selection; again: to the selection"],
     ["y", "offsets of the files, if the page shows several"],
     ["b", "mark the range, the selection or the middle, with a text"],
     ["p / h", "pin the selected row at the top, or unpin it; hide it"],
@@ -82,6 +82,8 @@ export class Keys {
         else {
             fill(this.dialog, this.timeline.theme.colours);
             this.dialog.showModal();
+            // The dialog focuses its only button, which is at the end.
+            this.dialog.scrollTop = 0;
         }
     }
 

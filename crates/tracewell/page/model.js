@@ -140,6 +140,8 @@ export class Model {
         this.part = partOf(header);
         /** @type {IntervalIndex | null} */
         this.index = null;
+        /** @type {Model["hidden"] | null} */
+        this.filters = null;
         this.columns = columns;
         this.clock = new Clock(header.rates);
         this.origin = BigInt(header.from);
@@ -340,6 +342,15 @@ export class Model {
         return this.contexts[context]?.name ?? "?";
     }
 
+    /**
+     * The times for which the recorder hid a kind of events, from the figures of `analyze`. `filter` is the label of the event that hid them.
+     * @returns {{ file: number, from: number, until: number, filter: string }[]}
+     */
+    get hidden() {
+        this.filters ??= hiddenTimes(this);
+        return this.filters;
+    }
+
     /** The keys and names of all contexts and objects. @returns {import("./matching.js").Named[]} */
     get named() {
         return [...this.contexts.map((/** @type {any} */ { key, name }) => [key, name]), ...this.header.objects];
@@ -413,6 +424,17 @@ export class Model {
         if (events === 1) return `a record (${cause})`;
         return `${grouped(events - 1)} missing event${events === 2 ? "" : "s"} (${cause})`;
     }
+}
+
+/** Returns the times in the figures of each file for which a kind of events was hidden. @param {Model} model @returns {Model["hidden"]} */
+function hiddenTimes({ columns, files, origin }) {
+    const names = files.length > 0 ? files.map((_, file) => `figures.${file}`) : ["figures"];
+    return names.flatMap((name, file) => {
+        const bytes = columns.get(name)?.values;
+        const { hidden = [] } = bytes ? JSON.parse(new TextDecoder().decode(/** @type {Uint8Array} */ (bytes))) : {};
+        const at = (/** @type {number} */ ticks) => (files[file]?.placement.at(ticks) ?? ticks) - Number(origin);
+        return hidden.map((/** @type {any} */ { filter, from_ticks: from, until_ticks: until }) => ({ file, from: at(from), until: at(until), filter }));
+    });
 }
 
 /** The events of the page, in order. */

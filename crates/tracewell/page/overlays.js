@@ -10,6 +10,9 @@ import { grouped } from "./time.js";
 
 /** @typedef {import("./spans.js").Frame} Frame */
 
+/** Maximum number of letters of a mark's label. The side panel shows the whole text. */
+const MAX_LABEL = 40;
+
 /** Minimum distance of two labels of the axis. */
 const LABEL_GAP = 10;
 
@@ -101,6 +104,28 @@ export function drawGaps(frame, file, { top, bottom, label: y }) {
 }
 
 /**
+ * Draws the times for which the recorder hid a kind of events: pale hatched bands with the name of the filter.
+ * @param {Frame} frame
+ * @param {number} file
+ * @param {Band} band
+ */
+export function drawHidden(frame, file, { top, bottom, label: y }) {
+    const { ink, model, view, colours, left, width, x } = frame;
+    const shown = model.hidden.filter((each) => each.file === file && each.from <= view.to && each.until >= view.from);
+    const places = shown.map(({ from, until, filter }) => {
+        const [begin, end] = [Math.max(x(from), left), Math.min(x(until), left + width)];
+        ink.fillStyle = hatch(ink, colours.unknown);
+        ink.globalAlpha = 0.25;
+        ink.fillRect(begin, top, Math.max(end - begin, 3), bottom - top);
+        ink.globalAlpha = 1;
+        return { x: begin, item: { filter, count: 1 } };
+    });
+    places.sort((a, b) => a.x - b.x);
+    addLabels(frame, places, { y, colour: colours.soft }, (a, b) => ({ filter: a.filter, count: a.count + b.count }),
+        ({ filter, count }) => ({ text: count === 1 ? `not recorded: ${filter}` : `${grouped(count)} times not recorded` }));
+}
+
+/**
  * Draws the waits in which a less urgent context ran: a band over all lanes of the file, with a label above the lanes.
  * @param {Frame} frame
  * @param {number} file
@@ -179,7 +204,12 @@ export function drawUserMarks(frame, height) {
         places.push({ x: Math.max(from, left), item: { mark, more: 0 } });
     }
     addLabels(frame, places, { y: height - 20, colour: colours.mark }, (a, b) => ({ mark: a.mark, more: a.more + b.more + 1 }),
-        ({ mark, more }) => ({ text: `${mark.text || "mark"}${more > 0 ? ` and ${more} more` : ""}`, go: () => frame.actions.mark(mark) }));
+        ({ mark, more }) => ({ text: `${brief(mark.text) || "mark"}${more > 0 ? ` and ${more} more` : ""}`, go: () => frame.actions.mark(mark) }));
+}
+
+/** Returns the text of a mark's label. A longer label would cover much of the picture. @param {string} text */
+function brief(text) {
+    return text.length > MAX_LABEL ? `${text.slice(0, MAX_LABEL - 1).trimEnd()}…` : text;
 }
 
 /** Draws the time that the user typed. @param {Frame} frame @param {number} height */

@@ -71,8 +71,10 @@ function head(model) {
         return `${counted(loss.gaps, "gap")} of unknown size (${loss.cause})`;
     });
     const facts = named("facts");
-    facts.replaceChildren(`${parts.join(" · ")} · `,
-        losses.length > 0 ? element("b", [`lost: ${losses.join(", ")}`]) : "nothing lost");
+    // In a narrow window, the end of the line is cut, so a loss comes first.
+    const hidden = model.hidden.length > 0 ? "not all recorded" : "nothing lost";
+    facts.replaceChildren(...losses.length > 0 ? [element("b", [`lost: ${losses.join(", ")}`]), " · "] : [], parts.join(" · "),
+        losses.length > 0 ? "" : ` · ${hidden}`);
     facts.title = facts.textContent ?? "";
 }
 

@@ -62,8 +62,20 @@ export function pillWidth(ink, text) {
     return widthOf(ink, text) + MARGINS;
 }
 
+/** Moves labels that would cover earlier labels below them. @param {Pill[]} pills */
+export function separate(pills) {
+    pills.forEach((pill, i) => {
+        const covers = (/** @type {Pill} */ other) => pill.x < other.x + other.width + DISTANCE && other.x < pill.x + pill.width + DISTANCE
+            && pill.y < other.y + PILL && other.y < pill.y + PILL;
+        const others = pills.slice(0, i);
+        // Each move is downwards, and a label has at most one move for each earlier label.
+        for (let other = others.find(covers); other; other = others.find(covers)) pill.y = other.y + PILL + 1;
+    });
+}
+
 /** Draws labels. The later ones are above the earlier ones. @type {(frame: import("./spans.js").Frame) => void} */
 export function drawPills({ ink, colours, pills }) {
+    separate(pills);
     for (const { text, x, y, width, colour } of pills) {
         ink.fillStyle = colour;
         ink.beginPath();

@@ -1,6 +1,6 @@
 // The timeline: places lanes, draws them, and finds the item at a point.
 
-import { AXIS, drawArrows, drawAxis, drawCursor, drawGaps, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
+import { AXIS, drawArrows, drawAxis, drawCursor, drawGaps, drawHidden, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
 import { lowerBound } from "./bounds.js";
 import { sparse } from "./dense.js";
 import { LEFT, NAME, drawBand, drawFrame, drawNames } from "./names.js";
@@ -140,6 +140,7 @@ export class Timeline {
         ink.clip();
         for (const [file, band] of this.bands(bottom)) {
             drawGaps(frame, file, band);
+            drawHidden(frame, file, band);
             drawInversions(frame, file, band);
         }
         ink.beginPath();

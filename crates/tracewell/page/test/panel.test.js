@@ -12,7 +12,7 @@ import { BLOCKED, Model, Spans } from "../model.js";
 import { Notice } from "../notice.js";
 import { invertedPart } from "../overlays.js";
 import { cut, setFont } from "../paint.js";
-import { sharedLabels } from "../pills.js";
+import { separate, sharedLabels } from "../pills.js";
 import { placed } from "../rows.js";
 import { offered, rangeIn, timeIn } from "../search.js";
 import { rankText, shares } from "../shares.js";
@@ -54,6 +54,13 @@ test("a shown interval counts the intervals that it hides", () => {
     };
     assert.deepEqual(seen(1), [[0, 3], [3, 1]]);
     assert.deepEqual(seen(0), [[0, 1], [1, 1], [2, 1], [3, 1]]);
+});
+
+test("a label that would cover another is below it", () => {
+    const pill = (/** @type {number} */ x, y = 23) => ({ text: "", x, y, width: 100, colour: "" });
+    const pills = [pill(0), pill(50), pill(90), pill(300), pill(40, 90)];
+    separate(pills);
+    assert.deepEqual(pills.map(({ y }) => y), [23, 41, 59, 23, 90]);
 });
 
 test("the label of an inversion compares it with the whole wait, in one unit if possible", () => {

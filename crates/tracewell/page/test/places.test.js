@@ -99,3 +99,15 @@ test("labels of the axis do not overlap at the deepest zoom", options, async () 
     assert.deepEqual(faults, []);
     await page.close();
 });
+
+test("times that were not recorded are findings, and the facts mention them", options, async () => {
+    const { page, faults } = await opened(converted("crates/tracewell/tests/fixtures/shark/a_linear.dat"));
+    assert.match(await page.textContent("#facts"), /not all recorded$/);
+    const before = await page.evaluate(() => /** @type {HTMLCanvasElement} */ (document.getElementById("timeline")).toDataURL());
+    await page.locator("#details a", { hasText: "not recorded: filter_user, from 199.352377 ms" }).click();
+    await hash(page, /t=1724\d+-1733\d+/);
+    assert.notEqual(await page.evaluate(() => /** @type {HTMLCanvasElement} */ (document.getElementById("timeline")).toDataURL()), before);
+    await keep(page, "hidden");
+    assert.deepEqual(faults, []);
+    await page.close();
+});
