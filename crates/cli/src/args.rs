@@ -31,17 +31,15 @@ pub(crate) struct ThreadArgs {
         long,
         alias = "jobs",
         value_name = "N",
-        default_value_t = 0,
-        hide_default_value = true,
-        value_parser = clap::value_parser!(u16).range(..=MAX_THREADS as i64)
+        value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS as i64)
     )]
-    threads: u16,
+    threads: Option<u16>,
 }
 
 impl ThreadArgs {
     /// Returns the number of threads; 0 means one per processor.
     pub(crate) fn number(self) -> usize {
-        usize::from(self.threads)
+        self.threads.map_or(0, usize::from)
     }
 }
 

@@ -16,7 +16,8 @@ pub(crate) struct ScreenArgs {
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Color::Auto, global = true)]
     color: Color,
 
-    /// Fold text to N columns [COLUMNS, or the width of the terminal; files and pipes: no folding]
+    /// Fold text to N columns, at least 20, for `view` 40 [COLUMNS, or the width of the terminal;
+    /// files and pipes: no folding]
     #[arg(long, value_name = "N", global = true, hide_short_help = true, value_parser = clap::value_parser!(u16).range(MIN_WIDTH..))]
     width: Option<u16>,
 

@@ -114,3 +114,23 @@ fn junit_has_a_test_for_each_difference() {
     assert_eq!(found, Some(4));
     assert!(xml.contains("errors=\"1\"") && xml.contains("No such file"), "{xml}");
 }
+
+#[test]
+fn fail_on_fails_if_nothing_was_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("results.xml");
+    let runs = [RUNS[0], RUNS[0]];
+    for selection in [["--from", "99s"], ["--context", "nope"]] {
+        let with = |options: &[&str]| run(&[&RATE[..], &selection, options, &runs].concat());
+        for fail_on in ["worse", "worse,change,new,gone", "5%", "new,gone"] {
+            let output = with(&["--fail-on", fail_on, "--junit", file.to_str().unwrap()]);
+            assert_eq!(status(&output), Some(1), "{selection:?} {fail_on}: {}", stdout(&output));
+            assert!(stdout(&output).contains("NOTHING COMPARED: 0 figures compared"));
+            let message = "error: --fail-on: no figure could be compared";
+            assert!(stderr(&output).contains(message), "{}", stderr(&output));
+            let xml = std::fs::read_to_string(&file).unwrap();
+            assert!(xml.contains("failures=\"1\""), "{xml}");
+        }
+        assert_eq!(status(&with(&[])), Some(0), "{selection:?}");
+    }
+}

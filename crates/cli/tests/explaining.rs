@@ -153,3 +153,24 @@ fn options_that_explain_nothing_say_why() {
 }
 
 const NO_TIMES: &str = "--histogram has no effect: the trace shows no times";
+
+#[test]
+fn questions_about_what_the_trace_lacks_are_refused() {
+    let rate = ["-O", "rate=100MHz"];
+    for (options, why, message) in [
+        (
+            &[][..],
+            "46.5ms",
+            "times need a clock of known rate: give tick:N, or the rate with -O rate=",
+        ),
+        (&rate[..], "99s", "the trace ends at 58.7619 ms, before 99 s"),
+        (&rate[..], "tick:99999999", "the trace ends at 5876190 ticks, before 99999999 ticks"),
+        (&[][..], "99999", "the trace has no event 99999: the last event is 1095"),
+        (&[][..], "worst:nope", "no task 'nope'; the trace has 'System Timer Thread', "),
+    ] {
+        let output = analyze(&[options, &["--why", why]].concat(), &example("scheduling.trx"));
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(text.contains(&format!("error: --why: {message}")), "{why}: {text}");
+        assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{why}");
+    }
+}

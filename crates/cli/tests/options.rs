@@ -288,3 +288,20 @@ fn a_message_begins_with_its_kind_and_then_the_option_or_the_file() {
         assert!(reported.starts_with(begins), "{arguments:?}: {reported}");
     }
 }
+
+#[test]
+fn values_that_make_no_sense_are_refused_or_reported() {
+    for arguments in
+        [&["events", "--threads", "0", "t"][..], &["analyze", "--period", "control=0ms", "t"]]
+    {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+    }
+    let output = run(&["analyze", "--ipoints", "nope,tx_mutex_gte", "t"]);
+    for name in ["nope", "tx_mutex_gte"] {
+        let message = format!("warning: t: --ipoints: no event named '{name}'");
+        assert!(stderr(&output).contains(&message), "{}", stderr(&output));
+    }
+    let output = run(&["analyze", "--ipoints", "1,tx_mutex_get", "t"]);
+    assert!(!stderr(&output).contains("--ipoints"), "{}", stderr(&output));
+}

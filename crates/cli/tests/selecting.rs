@@ -259,3 +259,35 @@ fn unknown_names_list_what_there_is() {
     let listed = contexts.trim_end().split_once("contexts are ").unwrap().1;
     assert!(listed.split(", ").any(|name| name == "'my'"), "{listed}");
 }
+
+#[test]
+fn a_range_that_ends_before_it_begins_is_refused_in_every_verb() {
+    let verbs: [&[&str]; 10] = [
+        &["analyze", "t"],
+        &["view", "t"],
+        &["events", "t"],
+        &["report", "t"],
+        &["report", "--layout", "lines", "t"],
+        &["check", "my.rules", "t"],
+        &["convert", "--format", "csv", "-o", "out", "t"],
+        &["convert", "--format", "html", "-o", "out", "t"],
+        &["convert", "--format", "threadx", "-o", "out", "t"],
+        &["diff", "t", "t"],
+    ];
+    let rate = ["-O", "rate=100MHz"];
+    for verb in verbs {
+        for (from, to, message) in [
+            ("50ms", "10ms", "it is from 50 ms to 10 ms"),
+            ("tick:9", "8", "it is from 9 ticks to 8 ticks"),
+            ("1us", "99", "it is from 1 us to 99 ticks"),
+        ] {
+            let output = run(&[verb, &rate, &["--from", from, "--to", to]].concat());
+            let message = format!("the range ends before it begins: {message}");
+            assert!(stderr(&output).contains(&message), "{verb:?}: {}", stderr(&output));
+            assert_eq!(output.status.code(), Some(2), "{verb:?}");
+        }
+        // A range contains its last tick, so a range from a tick to the same tick is not empty.
+        let one = run(&[verb, &rate, &["--from", "0", "--to", "tick:0"]].concat());
+        assert!(!stderr(&one).contains("ends before it begins"), "{verb:?}: {}", stderr(&one));
+    }
+}

@@ -313,7 +313,116 @@ fn missing_events_break_a_threshold_of_a_stream() {
     let output = command.output().unwrap();
     let printed = stdout(&output);
     assert!(printed.contains("my.rules:1:1: error: 22, expected <= 1"), "{printed}");
-    assert!(printed.contains("my.rules:2:1: error: 22, expected = 0"), "{printed}");
+    assert!(printed.contains("my.rules:2:1: error: 22, expected == 0"), "{printed}");
     assert!(!printed.contains("what came instead"), "{printed}");
     assert!(printed.ends_with("FAILED in 2 places: 0 of 2 rules held in 90 events\n"), "{printed}");
+}
+
+#[test]
+fn a_threshold_that_the_baseline_lacks_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = "held(\"log file\").max < 2 ms\nlost == 0\n";
+    let document = stdout(&timed(folder.path(), old, &["--json"]));
+    fs::write(folder.path().join("old.json"), document).unwrap();
+    let rules = format!("{old}held(\"bus\").max < 9 ms\ninversions != 3\nlost <= 9\n");
+    let with = |options: &[&str]| {
+        timed(folder.path(), &rules, &[&["--baseline", "old.json"], options].concat())
+    };
+    let line = "my.rules:3:1: the baseline has no value of held(\"bus\").max: compared with the limit \
+                only\n";
+    let output = with(&[]);
+    assert_eq!(stdout(&output), format!("{line}passed: 5 rules held in 1096 events\n"));
+    assert_eq!(status(&output), Some(0));
+    let output = with(&["--strict"]);
+    assert_eq!(status(&output), Some(1));
+    let message = "my.rules:3:1: error: the baseline has no value of held(\"bus\").max";
+    assert!(stdout(&output).starts_with(message), "{}", stdout(&output));
+    assert!(stdout(&output).ends_with("FAILED: 4 of 5 rules held in 1096 events\n"));
+    let output = with(&["--format", "github"]);
+    assert!(stdout(&output).contains("has no value of held"), "{}", stdout(&output));
+    // In ticks, the baseline's nanoseconds are no value.
+    let in_ticks = "held(\"log file\").max < 200000 ticks\n";
+    let output = timed(folder.path(), in_ticks, &["--baseline", "old.json"]);
+    assert!(stdout(&output).contains("max in ticks"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_baseline_without_thresholds_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let document = stdout(&timed(folder.path(), "lost == 0\n", &["--json"]));
+    fs::write(folder.path().join("old.json"), document).unwrap();
+    let output = timed(folder.path(), "tx_mutex_get\n", &["--baseline", "old.json"]);
+    let message = "--baseline has no effect: the rules have no thresholds";
+    assert!(stderr(&output).contains(message), "{}", stderr(&output));
+}
+
+#[test]
+fn messages_name_the_worst_case_of_each_figure() {
+    let folder = tempfile::tempdir().unwrap();
+    let rules = "inversions == 0\nload(interrupts) in 10 ms < 0 %\nqueue(samples).most >= 9\n\
+                 stack(sensor) < 1 %\n";
+    let output = timed(folder.path(), rules, &[]);
+    let text = stdout(&output);
+    let message = |line: &str| {
+        let start = format!("my.rules:{line}:1: error: ");
+        let found = text.lines().find_map(|line| line.strip_prefix(&start));
+        found.unwrap_or_else(|| panic!("{text}")).to_owned()
+    };
+    let figures = analysed();
+    let locks = figures["locks"].as_array().unwrap();
+    let count: u64 = locks.iter().filter_map(|lock| lock["inversions"]["count"].as_u64()).sum();
+    let inversions = message("1");
+    assert!(
+        inversions.starts_with(&format!("{count}, expected == 0 (6 of them: ")),
+        "{inversions}"
+    );
+    assert!(inversions.contains("; worst: 685.55 us at event 842, 46.7227 ms"), "{inversions}");
+    assert!(message("2").contains(" (interrupts); worst: "), "{text}");
+    assert!(message("3").contains(" (samples); worst: 0 at event "), "{text}");
+    assert!(message("4").contains(" (sensor); worst: 7.8125 % at event 27, 76.25 us"), "{text}");
+}
+
+#[test]
+fn means_are_compared_exactly() {
+    let folder = tempfile::tempdir().unwrap();
+    // The mean is 27.097 ticks of 10 ns.
+    let rules = "wake(control).mean <= 270 ns\nwake(control).mean > 270 ns\n\
+                 wake(control).mean <= 27 ticks\nwake(control).mean < 28 ticks\n";
+    let output = timed(folder.path(), rules, &[]);
+    let text = stdout(&output);
+    assert!(text.contains("my.rules:1:1: error: 270.96"), "{text}");
+    assert!(text.contains(" ns, expected <= 270 ns (control); worst: "), "{text}");
+    assert!(text.contains("my.rules:3:1: error: 27.09"), "{text}");
+    assert!(text.contains("2 of 4 rules held"), "{text}");
+    let rows = thresholds(&timed(folder.path(), rules, &["--json"]));
+    assert_eq!((&rows[0]["value"], &rows[2]["value"]), (&270.into(), &27.into()));
+    let exact = rows[0]["value_exact"].as_f64().unwrap();
+    assert!(exact > 270.9 && exact < 271.0, "{exact}");
+}
+
+#[test]
+fn a_window_without_a_rate_is_undecided_because_of_the_rate() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = check(folder.path(), "load(interrupts) in 10 ms < 30 %\n", &[]);
+    assert!(stdout(&output).contains("give the rate with -O rate="), "{}", stdout(&output));
+}
+
+#[test]
+fn figures_that_no_trace_has_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    for (rule, message) in [
+        ("Held(bus).max < 1 ms", "no figure 'Held'; did you mean 'held'?"),
+        ("throughput(x).max < 1 ms", "no figure 'throughput'; the figures are response, start,"),
+        ("Lost == 0", "no figure 'Lost'; did you mean 'lost'?"),
+        ("load(logger) in 10 ms < 1 %", "expected load(interrupts): only this load is known"),
+        (
+            "load(interrupts) in 5 ms < 1 %",
+            "expected a window of 1 ms, 10 ms or 100 ms, found 5 ms",
+        ),
+        ("jitter(logger, 0 ms).max < 1 ms", "expected a period longer than 0"),
+    ] {
+        let output = timed(folder.path(), &format!("{rule}\n"), &[]);
+        assert_eq!(status(&output), Some(2), "{rule}");
+        assert!(stderr(&output).contains(message), "{rule}: {}", stderr(&output));
+    }
 }

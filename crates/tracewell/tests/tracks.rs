@@ -120,8 +120,7 @@ fn compare_findings(place: &str, tracks: &Tracks) {
     let missed = |finding: &&Finding| finding.kind == FindingKind::DeadlineMissed;
     let missed = tracks.findings.iter().filter(missed).count() as u64;
     let jobs = tracks.figures.tasks.iter().filter_map(|task| task.jobs);
-    // A deadline can be missed although its job's release is not in the trace.
-    assert!(missed <= jobs.map(|jobs| jobs.deadline_misses).sum(), "{place}");
+    assert_eq!(missed, jobs.map(|jobs| jobs.deadline_misses).sum::<u64>(), "{place}");
 }
 
 /// Returns the ranges of ticks in which the cores ran each context.

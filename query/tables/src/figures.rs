@@ -51,8 +51,8 @@ pub(crate) fn read(source: &Source, rows: &mut Rows<'_>) -> Result<(), Error> {
             (check::Measure::Missed, &measures.missed),
         ];
         for (measure, counts) in counts {
-            for (subject, count) in counts.iter().flatten() {
-                to.push(measure.word(), subject, "count", (*count as f64, "count"))?;
+            for of in counts.iter().flatten() {
+                to.push(measure.word(), &of.subject, "count", (of.count as f64, "count"))?;
             }
         }
         Flow::Continue(())

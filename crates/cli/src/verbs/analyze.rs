@@ -93,7 +93,7 @@ pub(crate) struct Analyze {
     ipoints: Vec<(Mark, Mark)>,
 
     /// Set the period of a task, from which its jitter is computed, for example tau1=10ms
-    #[arg(long, value_name = "TASK=TIME", value_parser = task_time)]
+    #[arg(long, value_name = "TASK=TIME", value_parser = task_period)]
     period: Vec<(String, u64)>,
 
     /// Set the deadline of a task, counted from its release, for example tau1=8ms
@@ -246,6 +246,19 @@ fn warn_unknown_tasks(path: &Path, trace: &Trace, wanted: &Wanted) {
     }
 }
 
+/// Warns of marks that are neither numbers nor names of events in the trace's format.
+fn warn_unknown_marks(path: &Path, trace: &Trace, wanted: &Wanted) {
+    let marks = wanted.pairs.iter().flat_map(|(from, to)| [from, to]);
+    let labels = marks.filter_map(|mark| match mark {
+        Mark::Label(name) => Some(name.clone()),
+        Mark::Number(_) => None,
+    });
+    let events: Vec<_> = labels.collect();
+    for warning in (Selection { events, ..Selection::default() }).unknown_names(trace) {
+        warn!("{}: --ipoints: {warning}", shown_path(path));
+    }
+}
+
 /// The name that stands for all sections together.
 const ALL: &str = "all";
 
@@ -270,6 +283,14 @@ fn task_time(text: &str) -> Result<(String, u64), String> {
     match time.parse() {
         Ok(Bound::Nanoseconds(time)) => Ok((task.to_owned(), time)),
         _ => Err(wrong()),
+    }
+}
+
+/// Parses a task and its period in nanoseconds.
+fn task_period(text: &str) -> Result<(String, u64), String> {
+    match task_time(text)? {
+        (_, 0) => Err("expected a period longer than 0".to_owned()),
+        period => Ok(period),
     }
 }
 
@@ -325,6 +346,7 @@ impl Printer<'_> {
     /// Prints the figures, as text with a title.
     fn print(&mut self, trace: &Trace) -> io::Result<()> {
         warn_unknown_tasks(&self.path, trace, self.wanted);
+        warn_unknown_marks(&self.path, trace, self.wanted);
         let empty = analyses(self.wanted, self.histogram, self.why.as_ref());
         let analyses = std::mem::replace(&mut self.analyses, empty);
         if let Some(document) = self.document {

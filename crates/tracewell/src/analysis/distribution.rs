@@ -165,6 +165,11 @@ impl Distribution {
         (self.count > 0).then_some(self.max)
     }
 
+    /// Returns the sum of all values, which divided by the number of values is the exact mean.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
     /// Returns the mean, rounded down, or `None` if there are no values.
     pub fn mean(&self) -> Option<u64> {
         let mean = self.sum.checked_div(u128::from(self.count))?;

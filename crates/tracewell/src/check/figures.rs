@@ -3,6 +3,7 @@
 //! This module defines the names and the units of figures. The caller derives the values from the
 //! analyses of the same trace ([`Figures`]).
 
+use std::cmp::Ordering;
 use std::fmt::{self, Display, Formatter};
 
 use crate::select::expression::syntax::Text;
@@ -59,6 +60,12 @@ pub enum Measure {
     /// Number of missing events.
     Lost,
 }
+
+/// Lengths of the windows for which loads are known, in nanoseconds.
+pub const LOAD_WINDOWS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
+
+/// The name of the only subject whose load is known in windows.
+pub(super) const IN_WINDOWS: &str = "interrupts";
 
 /// The unit of a figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -322,6 +329,18 @@ impl Quantity {
         amount
     }
 
+    /// Returns an amount of the same unit with its fraction as text. Times of at least a microsecond
+    /// are written without a fraction of a nanosecond, unless the fraction distinguishes them from
+    /// `limit`.
+    pub(super) fn with_fraction(self, exact: Fraction, limit: u64) -> String {
+        match self {
+            _ if exact.is_whole() => self.to_string(),
+            Self::Ticks(_) => format!("{exact} ticks"),
+            Self::Nanoseconds(ns) if ns < 1000 || ns == limit => format!("{exact} ns"),
+            _ => self.to_string(),
+        }
+    }
+
     /// Returns the word for the unit in documents: `ticks`, `ns`, `ppm` or `count`.
     pub const fn unit(self) -> &'static str {
         match self {
@@ -349,18 +368,110 @@ impl Display for Quantity {
     }
 }
 
+/// A number that need not be whole, such as a mean.
+///
+/// # Examples
+///
+/// ```
+/// use tracewell::check::Fraction;
+///
+/// let mean = Fraction::new(2_710, 100);
+/// assert_eq!((mean.floor(), mean.as_f64()), (27, 27.1));
+/// assert_eq!(mean.to_string(), "27.1");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fraction {
+    numerator: u128,
+    denominator: u128,
+}
+
+impl Fraction {
+    /// Creates a fraction. A denominator of 0 counts as 1.
+    pub const fn new(numerator: u128, denominator: u128) -> Self {
+        let denominator = if denominator == 0 { 1 } else { denominator };
+        Self { numerator, denominator }
+    }
+
+    pub(super) fn whole(number: u64) -> Self {
+        Self::new(number.into(), 1)
+    }
+
+    /// Returns the number, rounded down, or `u64::MAX` if it exceeds 64 bits.
+    pub fn floor(self) -> u64 {
+        u64::try_from(self.numerator / self.denominator).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the nearest floating-point number.
+    pub fn as_f64(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64
+    }
+
+    /// Compares two numbers exactly, unless a product exceeds 128 bits.
+    pub(super) fn compare(self, other: Self) -> Ordering {
+        let products = self.numerator.checked_mul(other.denominator);
+        match products.zip(other.numerator.checked_mul(self.denominator)) {
+            Some((one, other)) => one.cmp(&other),
+            None => self.as_f64().total_cmp(&other.as_f64()),
+        }
+    }
+
+    /// Returns the distance from a number.
+    pub(super) fn distance(self, from: u64) -> Self {
+        let from = u128::from(from).saturating_mul(self.denominator);
+        Self { numerator: self.numerator.abs_diff(from), ..self }
+    }
+
+    fn is_whole(self) -> bool {
+        self.numerator.is_multiple_of(self.denominator)
+    }
+}
+
+/// Writes the number with at most three decimals.
+impl Display for Fraction {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let rest = (self.numerator % self.denominator) as f64 / self.denominator as f64;
+        // Round down, so that the fraction never becomes 1.
+        let decimals = format!("{:03}", (rest * 1000.0) as u64);
+        let decimals = decimals.trim_end_matches('0');
+        let point = if decimals.is_empty() { "" } else { "." };
+        write!(out, "{}{point}{decimals}", self.numerator / self.denominator)
+    }
+}
+
 /// The value of a figure in a trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Value {
-    /// The task or object with this value; `None` if the figure has no subject.
+    /// The task or object with this value; `None` if the figure has no subject. If the value is the
+    /// sum of several tasks or objects, the one that contributes most.
     pub subject: Option<String>,
-    /// The value. Times are in ticks.
+    /// The part of the subject, if the value is the sum of several tasks or objects.
+    pub part: Option<u64>,
+    /// The value, rounded down. Times are in ticks.
     pub quantity: Quantity,
-    /// The value in nanoseconds if it is a time; `None` for other values, and if the clock's rate
-    /// is unknown or changes.
+    /// The value in nanoseconds, rounded down, if it is a time; `None` for other values, and if the
+    /// clock's rate is unknown or changes.
     pub nanoseconds: Option<u64>,
+    /// The exact value in ticks, if the value is a mean.
+    pub exact: Option<Fraction>,
+    /// Like `exact`, in nanoseconds.
+    pub exact_nanoseconds: Option<Fraction>,
     /// The worst single value and its position, if the analysis stores them.
     pub worst: Option<Worst>,
+}
+
+impl Value {
+    /// Returns a value without a subject, a time in nanoseconds and a worst single value.
+    pub const fn of(quantity: Quantity) -> Self {
+        Self {
+            subject: None,
+            part: None,
+            quantity,
+            nanoseconds: None,
+            exact: None,
+            exact_nanoseconds: None,
+            worst: None,
+        }
+    }
 }
 
 /// The worst single value of a figure, and its position.

@@ -7,7 +7,7 @@ use super::matching::{Matcher, Value};
 use super::missed::Missed;
 use super::steps::is_longer;
 use super::syntax::{Invariant, InvariantKind, Limit, Pattern};
-use super::verdict::{EventCopy, FailureKind, RuleKind, RuleResult, spoken};
+use super::verdict::{EventCopy, FailureKind, RuleKind, RuleResult};
 use crate::model::Clock;
 use crate::model::Event;
 use crate::select::Bound;
@@ -115,6 +115,7 @@ impl<'r> Watch<'r> {
             open: self.open,
             matched: self.matched,
             open_because: self.open_because(matcher),
+            not_compared: None,
             threshold: None,
         }
     }
@@ -265,7 +266,7 @@ impl<'r> Watch<'r> {
         {
             self.late += 1;
             if broken.is_ok() {
-                let message = format!("no answer within {}", spoken(limit.bound));
+                let message = format!("no answer within {}", limit.bound.spoken());
                 let since = Some(waiting.since.clone());
                 broken = Err(Broken { kind: FailureKind::Late, message, since });
             }

@@ -63,7 +63,9 @@ mod unknown_names;
 mod verdict;
 mod write;
 
-pub use figures::{Figure, Figures, Measure, Name, Quantity, Statistic, Unit, Value, Worst};
+pub use figures::{
+    Figure, Figures, Fraction, LOAD_WINDOWS, Measure, Name, Quantity, Statistic, Unit, Value, Worst,
+};
 pub use parser::Parsed;
 pub use run::Check;
 pub use syntax::Rules;

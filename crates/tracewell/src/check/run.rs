@@ -11,7 +11,7 @@ use super::steps::{DeadEnd, MAX_EXPECTED, Near, Offer, Run, Shared, State, View}
 use super::syntax::{Item, ItemKind, Pattern, Rule, Rules};
 use super::thresholds::{Baseline, Decision, Known, NoFigures};
 use super::verdict::{
-    EventCopy, Failure, FailureKind, Line, NearMiss, RuleKind, RuleResult, Verdict, spoken,
+    EventCopy, Failure, FailureKind, Line, NearMiss, RuleKind, RuleResult, Verdict,
 };
 use crate::model::{Batch, Clock, Event, EventRef, Flow, Loss, Rate, Sink, Trace};
 use crate::select::Bound;
@@ -324,7 +324,7 @@ impl<'r> RuleRun<'r> {
                 Some((FailureKind::Unexpected, span, message))
             }
             Some(DeadEnd::Late(span, _, bound)) => {
-                let message = format!("did not occur within {}", spoken(bound));
+                let message = format!("did not occur within {}", bound.spoken());
                 Some((FailureKind::Late, span, message))
             }
             // All steps are met, and this event occurs after the last step of a strict rule.
@@ -394,6 +394,7 @@ impl<'r> RuleRun<'r> {
             open: 0,
             matched,
             open_because: None,
+            not_compared: None,
             threshold: None,
         };
         let steps = self
@@ -440,8 +441,13 @@ impl<'r> RuleRun<'r> {
                 open: 0,
                 matched: 0,
                 open_because: None,
+                not_compared: None,
                 threshold: Some(result),
             };
+            // An open threshold has a reason of its own, and an exceeded one fails anyway.
+            if decision == Decision::Held {
+                result.not_compared = threshold.lacks_baseline(known.baseline);
+            }
             let (kind, message) = match decision {
                 Decision::Held => return (result, None),
                 Decision::Open(why) => {
@@ -502,7 +508,7 @@ fn broken_failure(
 fn elapsed(trace: &Trace, since: u64, now: u64) -> String {
     match trace.clock.nanoseconds(now).zip(trace.clock.nanoseconds(since)) {
         Some((now, since)) => spoken_time(now.saturating_sub(since)),
-        None => spoken(Bound::Ticks(now.saturating_sub(since))),
+        None => Bound::Ticks(now.saturating_sub(since)).spoken(),
     }
 }
 

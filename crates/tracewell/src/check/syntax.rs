@@ -42,6 +42,11 @@ impl Rules {
         }
     }
 
+    /// Returns true if there are thresholds.
+    pub fn has_thresholds(&self) -> bool {
+        self.rules.iter().any(|rule| !rule.thresholds.is_empty())
+    }
+
     /// Returns the figures in thresholds that need an analysis: all except the number of missing
     /// events. If there are none, a check needs no [`Figures`](super::Figures).
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {

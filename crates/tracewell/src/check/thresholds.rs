@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use foldhash::fast::RandomState;
 
-use super::figures::{Figure, Figures, Measure, Quantity, Value, Worst};
+use super::figures::{Figure, Figures, Fraction, Measure, Quantity, Value, Worst};
 use crate::model::Trace;
 use crate::select::expression::syntax::Comparison;
 use crate::source::Span;
@@ -54,6 +54,17 @@ impl Baseline {
         self.figures.entry(figure.to_owned()).or_default().push(quantity);
     }
 
+    /// Returns the reason why the baseline has no value of a figure in a unit; `None` if it has one.
+    fn lacks(&self, figure: &str, unit: &str) -> Option<String> {
+        match self.figures.get(figure) {
+            None => Some(format!("the baseline has no value of {figure}")),
+            Some(values) if values.iter().all(|value| value.unit() != unit) => {
+                Some(format!("the baseline has no value of {figure} in {unit}"))
+            }
+            Some(_) => None,
+        }
+    }
+
     /// Returns true if there are no figures.
     pub fn is_empty(&self) -> bool {
         self.figures.is_empty()
@@ -67,8 +78,12 @@ pub struct ThresholdResult {
     pub figure: String,
     /// The task or object with the worst value; `None` if the figure has no subject.
     pub subject: Option<String>,
-    /// The value in the unit of the limit; `None` if it is unknown.
+    /// The part of the subject, if the value is the sum of several tasks or objects.
+    pub part: Option<u64>,
+    /// The value in the unit of the limit, rounded down; `None` if it is unknown.
     pub value: Option<Quantity>,
+    /// The exact value, if it is a mean.
+    pub exact: Option<Fraction>,
     /// The comparison: `<`, `<=`, `>`, `>=`, `=` or `!=`.
     pub comparison: &'static str,
     /// The limit in the rule.
@@ -115,14 +130,17 @@ impl Threshold {
         let mut result = ThresholdResult {
             figure: self.figure.to_string(),
             subject: None,
+            part: None,
             value: None,
+            exact: None,
             comparison: self.comparison.sign(),
             limit: self.limit,
             worst: None,
             baseline: None,
         };
         let decision = self.worst_value(known).map(|(quantity, value)| {
-            (result.value, result.subject) = (Some(quantity), value.subject);
+            (result.value, result.exact) = (Some(quantity), self.exact(&value));
+            (result.subject, result.part) = (value.subject, value.part);
             result.worst = value.worst;
             result.baseline = known.baseline.and_then(|of| self.baseline(of, &result.figure));
             self.judge(quantity, &result, known.baseline.map_or(0, |of| of.tolerance))
@@ -140,7 +158,12 @@ impl Threshold {
         let mut worst: Option<(Quantity, Value)> = None;
         for value in values {
             let quantity = self.in_unit_of_limit(&value)?;
-            let is_worse = |(before, _): &(Quantity, Value)| self.is_worse(quantity, *before);
+            let exact = |quantity: Quantity, value: &Value| {
+                self.exact(value).unwrap_or(Fraction::whole(quantity.amount()))
+            };
+            let is_worse = |(before, of): &(Quantity, Value)| {
+                self.is_worse(exact(quantity, &value), exact(*before, of))
+            };
             if worst.as_ref().is_none_or(is_worse) {
                 worst = Some((quantity, value));
             }
@@ -160,6 +183,14 @@ impl Threshold {
         }
     }
 
+    /// Returns the exact value in the unit of the limit, if the value is a mean.
+    fn exact(&self, value: &Value) -> Option<Fraction> {
+        match self.limit {
+            Quantity::Nanoseconds(_) => value.exact_nanoseconds,
+            _ => value.exact,
+        }
+    }
+
     /// Returns the number of missing events.
     fn lost(&self, trace: &Trace) -> Result<Value, String> {
         let count = trace.losses.events().or_else(|| {
@@ -171,12 +202,7 @@ impl Threshold {
             (!self.holds(least) && self.is_upper()).then_some(least)
         });
         let count = count.ok_or("the number of missing events is unknown")?;
-        Ok(Value {
-            subject: None,
-            quantity: Quantity::Count(count),
-            nanoseconds: None,
-            worst: None,
-        })
+        Ok(Value::of(Quantity::Count(count)))
     }
 
     /// Returns a message if the events that are missing so far already break this threshold.
@@ -184,7 +210,7 @@ impl Threshold {
         let is_certain = self.figure.measure == Measure::Lost && self.is_upper();
         let lost = self.lost(trace).ok().filter(|_| is_certain)?;
         let count = lost.quantity.amount();
-        (!self.holds(count)).then(|| self.beyond(lost.quantity, None, None))
+        (!self.holds(count)).then(|| self.beyond(&lost.quantity.to_string()))
     }
 
     /// Returns true if a value can break the limit only by being too large.
@@ -202,27 +228,44 @@ impl Threshold {
 
     /// Returns true if a value is worse than another value, that is, nearer to the limit or further
     /// beyond the limit.
-    fn is_worse(&self, value: Quantity, than: Quantity) -> bool {
-        let (value, than, limit) = (value.amount(), than.amount(), self.limit.amount());
+    fn is_worse(&self, value: Fraction, than: Fraction) -> bool {
+        let limit = self.limit.amount();
+        let distances = || value.distance(limit).compare(than.distance(limit));
         match self.comparison {
-            Comparison::Less | Comparison::LessOrEqual => value > than,
-            Comparison::Greater | Comparison::GreaterOrEqual => value < than,
-            Comparison::Equal => value.abs_diff(limit) > than.abs_diff(limit),
-            Comparison::Different => value.abs_diff(limit) < than.abs_diff(limit),
+            Comparison::Less | Comparison::LessOrEqual => value.compare(than).is_gt(),
+            Comparison::Greater | Comparison::GreaterOrEqual => value.compare(than).is_lt(),
+            Comparison::Equal => distances().is_gt(),
+            Comparison::Different => distances().is_lt(),
         }
+    }
+
+    /// Compares two quantities like [`Self::is_worse`].
+    fn is_worse_amount(&self, value: Quantity, than: Quantity) -> bool {
+        self.is_worse(Fraction::whole(value.amount()), Fraction::whole(than.amount()))
     }
 
     /// Returns the worst value of the baseline for a figure, if it has the same unit as the limit.
     fn baseline(&self, baseline: &Baseline, figure: &str) -> Option<Quantity> {
         let values = baseline.figures.get(figure)?.iter().copied();
         let values = values.filter(|value| value.unit() == self.limit.unit());
-        values.reduce(|worst, value| if self.is_worse(value, worst) { value } else { worst })
+        values.reduce(|worst, value| if self.is_worse_amount(value, worst) { value } else { worst })
+    }
+
+    /// Returns a message if the baseline should contain the value of this threshold but does not.
+    pub(super) fn lacks_baseline(&self, baseline: Option<&Baseline>) -> Option<String> {
+        // No value is worse than another for `!=`, so such thresholds are not compared.
+        let baseline = baseline.filter(|_| self.comparison != Comparison::Different)?;
+        let why = baseline.lacks(&self.figure.to_string(), self.limit.unit())?;
+        Some(format!("{why}: compared with the limit only"))
     }
 
     fn judge(&self, value: Quantity, result: &ThresholdResult, tolerance: u64) -> Decision {
-        let (subject, worst) = (result.subject.as_deref(), result.worst);
-        if !self.holds(value.amount()) {
-            return Decision::Exceeded(self.beyond(value, subject, worst));
+        let exact = result.exact.unwrap_or(Fraction::whole(value.amount()));
+        let limit = self.limit.amount();
+        if !self.comparison.holds(exact.compare(Fraction::whole(limit))) {
+            let mut message = self.beyond(&value.with_fraction(exact, limit));
+            put_place(&mut message, result);
+            return Decision::Exceeded(message);
         }
         let Some(before) = result.baseline.filter(|_| self.comparison != Comparison::Different)
         else {
@@ -231,7 +274,7 @@ impl Threshold {
         // Use 128 bits, because the product may exceed 64 bits.
         let allowed = u128::from(before.amount()) * u128::from(tolerance) / 1_000_000;
         let distance = u128::from(value.amount().abs_diff(before.amount()));
-        if !self.is_worse(value, before) || distance <= allowed {
+        if !self.is_worse_amount(value, before) || distance <= allowed {
             return Decision::Held;
         }
         let mut message = format!(
@@ -239,24 +282,27 @@ impl Threshold {
             if value.amount() > before.amount() { "more" } else { "less" },
             Quantity::Share(tolerance).to_string().trim_end_matches(" %"),
         );
-        put_place(&mut message, subject, worst);
+        put_place(&mut message, result);
         Decision::Worse(message)
     }
 
     /// Returns the message about a value beyond the limit.
-    fn beyond(&self, value: Quantity, subject: Option<&str>, worst: Option<Worst>) -> String {
-        let mut message = format!("{value}, expected {} {}", self.comparison.sign(), self.limit);
-        put_place(&mut message, subject, worst);
-        message
+    fn beyond(&self, value: &str) -> String {
+        let sign = match self.comparison {
+            Comparison::Equal => "==",
+            other => other.sign(),
+        };
+        format!("{value}, expected {sign} {}", self.limit)
     }
 }
 
 /// Appends the task or object of a value, and the position of the worst single value.
-fn put_place(message: &mut String, subject: Option<&str>, worst: Option<Worst>) {
-    if let Some(subject) = subject {
-        let _ = write!(message, " ({})", subject.escape_debug());
+fn put_place(message: &mut String, result: &ThresholdResult) {
+    if let Some(subject) = &result.subject {
+        let part = result.part.map_or_else(String::new, |part| format!("{part} of them: "));
+        let _ = write!(message, " ({part}{})", subject.escape_debug());
     }
-    if let Some(Worst { seq, ticks, time_ns, quantity }) = worst {
+    if let Some(Worst { seq, ticks, time_ns, quantity }) = result.worst {
         let time = time_ns.map_or_else(|| format!("tick {ticks}"), spoken_time);
         let event = seq.map_or_else(String::new, |seq| format!("event {seq}, "));
         let _ = write!(message, "; worst: {quantity} at {event}{time}");
@@ -279,12 +325,7 @@ mod tests {
         struct Given<'a>(&'a [u64]);
         impl Figures for Given<'_> {
             fn values(&self, _: &Figure) -> Result<Vec<Value>, String> {
-                let value = |ticks: &u64| Value {
-                    subject: None,
-                    quantity: Quantity::Ticks(*ticks),
-                    nanoseconds: None,
-                    worst: None,
-                };
+                let value = |ticks: &u64| Value::of(Quantity::Ticks(*ticks));
                 Ok(self.0.iter().map(value).collect())
             }
         }

@@ -3,9 +3,8 @@
 
 use super::thresholds::ThresholdResult;
 use crate::model::{Event, EventRef, Losses, Priority, Trace};
-use crate::select::Bound;
 use crate::source::{Finding, Span};
-use crate::text::{Describer, TextBuffer, counted, spoken_time};
+use crate::text::{Describer, TextBuffer};
 
 /// The result of checking a trace.
 ///
@@ -57,13 +56,15 @@ impl Verdict {
         self.rules.iter().filter(|rule| rule.outcome() == RuleOutcome::Open).count()
     }
 
-    /// Returns a stricter verdict. It has two further kinds of failures: rules that the trace does
-    /// not decide, and names of events or arguments that the trace's format does not have.
+    /// Returns a stricter verdict. It has further kinds of failures: rules that the trace does not
+    /// decide, thresholds that the baseline does not contain, and names of events or arguments that
+    /// the trace's format does not have.
     #[must_use]
     pub fn strict(mut self) -> Self {
         for result in &mut self.rules {
-            let Some(why) = result.open_because.take() else { continue };
-            result.failed = 1;
+            let why = result.open_because.take().or_else(|| result.not_compared.take());
+            let Some(why) = why else { continue };
+            (result.held, result.failed) = (0, 1);
             let rule = result.rule.clone();
             let failure = Failure::of_rules(rule, FailureKind::Undecided, result.span, why);
             self.failures.push(failure);
@@ -118,6 +119,9 @@ pub struct RuleResult {
     pub matched: u64,
     /// The reason why the trace does not decide the statement; `None` if it held or failed.
     pub open_because: Option<String>,
+    /// The reason why a threshold that held was not compared with the baseline; `None` if it was
+    /// compared, or if there is no baseline.
+    pub not_compared: Option<String>,
     /// The value and the limit of a threshold, and its worst single value; `None` for other rules.
     pub threshold: Option<ThresholdResult>,
 }
@@ -237,7 +241,8 @@ pub enum FailureKind {
     Exceeded,
     /// A figure is worse than in the baseline.
     Worse,
-    /// The trace does not decide a rule. This is a failure of a strict verdict only.
+    /// The trace does not decide a rule, or the baseline does not contain its figure. This is a
+    /// failure of a strict verdict only.
     Undecided,
     /// The rules contain a name that no event of the trace's format has. This is a failure of a
     /// strict verdict only.
@@ -395,13 +400,5 @@ impl EventCopy {
 
     pub(super) fn line(&self, trace: &Trace) -> Line {
         Line::of(Event::new(trace, &self.event()))
-    }
-}
-
-/// Returns a time in readable form.
-pub(super) fn spoken(bound: Bound) -> String {
-    match bound {
-        Bound::Ticks(ticks) => counted(ticks, "tick"),
-        Bound::Nanoseconds(ns) | Bound::WallClock(ns) => spoken_time(ns),
     }
 }

@@ -54,7 +54,7 @@ pub use running::{Choice, MaybeContext, OnBehalf, Running};
 pub use sink::{Flow, IntoFlow, Sink, SinkError, Stop};
 pub use slices::{Before, Slices};
 pub use spelling::{did_you_mean, nearest};
-pub(crate) use spelling::{folded, unique};
+pub(crate) use spelling::{folded, some_of, unique};
 pub use symbols::{Program, Symbol, SymbolAt, SymbolTable};
 pub use trace::{
     ContextDetail, Fact, FactForm, Field, NoDates, PayloadLayout, Processor, RecordedArguments,

@@ -57,6 +57,19 @@ pub fn did_you_mean(meant: Option<impl AsRef<str>>) -> String {
     })
 }
 
+/// Maximum number of names that [`some_of`] returns.
+const MAX_NAMES: usize = 6;
+
+/// Returns the first names of a list, in quotation marks, and the number of the other names.
+pub(crate) fn some_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.map(|name| format!("'{}'", name.escape_debug())).collect();
+    let shown = names.get(..MAX_NAMES).unwrap_or(&names).join(", ");
+    match names.len().saturating_sub(MAX_NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

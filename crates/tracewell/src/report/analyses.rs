@@ -164,12 +164,13 @@ impl Analyses {
         text
     }
 
-    /// Checks that a trace contains the task of the requested explanation.
+    /// Checks that a trace contains the task, the event or the time of the requested explanation.
     ///
     /// # Errors
-    /// Returns an error if the trace does not contain it.
+    /// Returns an error if the trace does not contain it, or if it is a time and the trace's clock
+    /// has no known rate.
     pub fn check(&self, trace: &Trace) -> Result<(), NoPath> {
-        self.why.as_ref().map_or(Ok(()), |(question, _)| question.check(trace))
+        self.why.as_ref().map_or(Ok(()), |(question, explainer)| explainer.check(trace, question))
     }
 
     /// Adds a trace to a document: writes the figures of `sections`, or all figures. `file` is the

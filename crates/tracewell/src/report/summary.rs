@@ -14,7 +14,7 @@ use super::sections::Section;
 use super::spans;
 use super::table::{Cell, table};
 use crate::analysis::machines::{Figures as MachineFigures, Level, Machine};
-use crate::analysis::scheduling::{Figures, Stack, Waited, Wanted};
+use crate::analysis::scheduling::{Figures, Resource, Stack, Waited, Wanted};
 use crate::analysis::spans::AllSpans;
 use crate::model::Trace;
 
@@ -61,8 +61,9 @@ pub(super) fn text(
     table(&mut text, layout, &machines::LEVELS, queues.iter().map(|level| level_row(trace, level)));
     left_out(&mut text, more, "queue", Some(Section::Queues));
     spans::put(&mut text, trace, all_spans, MAX_ROWS, layout);
-    let findings = [inversions(trace, figures), misses(trace, figures)];
-    for (index, finding) in findings.into_iter().flatten().enumerate() {
+    let inversions = [inversions(trace, figures), unbounded_inversions(trace, figures)];
+    let findings = inversions.into_iter().chain([misses(trace, figures)]);
+    for (index, finding) in findings.flatten().enumerate() {
         text.push_str(if index == 0 { "\n" } else { "" });
         text.push_str(&format!("{finding}\n"));
     }
@@ -127,25 +128,38 @@ fn machine_row(trace: &Trace, machine: &Machine) -> [Cell; 6] {
     ]
 }
 
-/// Returns a line about priority inversions, if the trace shows them.
+/// Returns a line about waits for owners with a lower priority, if the trace shows them.
 fn inversions(trace: &Trace, figures: &Figures) -> Option<String> {
+    let count = |resource: &Resource| resource.figures.inversions;
+    inverted("priority inversions", trace, figures, count, |_| String::new())
+}
+
+/// Returns a line about waits in which other tasks with a lower priority ran, if the trace shows
+/// them. The owner's priority does not matter for them, so they can be more than the inversions.
+fn unbounded_inversions(trace: &Trace, figures: &Figures) -> Option<String> {
+    let count = |resource: &Resource| resource.figures.inverted.count;
+    inverted("unbounded inversions", trace, figures, count, |resource| {
+        format!(" (up to {})", spoken(trace, resource.figures.inverted.max))
+    })
+}
+
+/// Returns a line with a count of each resource, the largest first.
+fn inverted(
+    what: &str,
+    trace: &Trace,
+    figures: &Figures,
+    count: impl Fn(&Resource) -> u64,
+    remark: impl Fn(&Resource) -> String,
+) -> Option<String> {
     let mut resources: Vec<_> =
-        figures.resources.iter().filter(|resource| resource.figures.inversions > 0).collect();
-    resources.sort_by_key(|resource| Reverse(resource.figures.inversions));
+        figures.resources.iter().filter(|resource| count(resource) > 0).collect();
+    resources.sort_by_key(|resource| Reverse(count(resource)));
     let of_each = resources.iter().take(MAX_ROWS).map(|resource| {
         let name = resource_name(trace, resource.key, resource.kind, resource.last_ticks);
         let name = name.map_or_else(|| format!("0x{:08X}", resource.key), Cow::into_owned);
-        let (figures, inverted) = (&resource.figures, resource.figures.inverted);
-        match inverted.count {
-            0 => format!("{name} {}", figures.inversions),
-            count => format!(
-                "{name} {} ({count} unbounded, up to {})",
-                figures.inversions,
-                spoken(trace, inverted.max)
-            ),
-        }
+        format!("{name} {}{}", count(resource), remark(resource))
     });
-    listed("priority inversions", of_each.collect(), resources.len())
+    listed(what, of_each.collect(), resources.len())
 }
 
 /// Returns a line about missed deadlines, if there are any.

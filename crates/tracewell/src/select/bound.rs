@@ -4,9 +4,10 @@ use std::str::FromStr;
 
 use crate::model::Trace;
 use crate::text::calendar::{DateError, Zone};
+use crate::text::{counted, spoken_time};
 
-/// A time that a user typed, such as `12345` (ticks), `1.5s`, `20ms`, `7us` or `300ns`, or a date
-/// ([`Bound::parse_in`]).
+/// A time that a user typed, such as `12345` or `tick:12345` (ticks), `1.5s`, `20ms`, `7us` or
+/// `300ns`, or a date ([`Bound::parse_in`]).
 ///
 /// ```
 /// use tracewell::select::Bound;
@@ -50,6 +51,45 @@ impl Bound {
             DateError::NotADate { found } => MomentError::Neither { found },
             error => MomentError::Date(error),
         })
+    }
+
+    /// Returns true if this time is earlier than another time of the same trace. The trace must
+    /// contain the clock that each of the times needs.
+    pub(super) fn precedes(self, trace: &Trace, other: Self) -> bool {
+        match (self, other) {
+            (Self::Ticks(time), Self::Ticks(other))
+            | (Self::Nanoseconds(time), Self::Nanoseconds(other))
+            | (Self::WallClock(time), Self::WallClock(other)) => time < other,
+            (Self::WallClock(_), _) | (_, Self::WallClock(_)) => {
+                let of_both = self.date(trace).zip(other.date(trace));
+                of_both.is_some_and(|(time, other)| time < other)
+            }
+            // A tick has a time, but not every time has a tick.
+            (Self::Ticks(ticks), Self::Nanoseconds(ns)) => {
+                trace.clock.nanoseconds(ticks).is_some_and(|time| time < ns)
+            }
+            (Self::Nanoseconds(ns), Self::Ticks(ticks)) => {
+                trace.clock.nanoseconds(ticks).is_some_and(|other| ns < other)
+            }
+        }
+    }
+
+    /// Returns the nanoseconds since 1970 of this time.
+    fn date(self, trace: &Trace) -> Option<u64> {
+        match self {
+            Self::Ticks(ticks) => trace.wall_clock_ns(ticks),
+            Self::Nanoseconds(ns) => trace.wall_clock_ns(0)?.checked_add(ns),
+            Self::WallClock(ns) => Some(ns),
+        }
+    }
+
+    /// Returns the time as text for messages.
+    pub(crate) fn spoken(self) -> String {
+        match self {
+            Self::Ticks(ticks) => counted(ticks, "tick"),
+            Self::Nanoseconds(ns) => spoken_time(ns),
+            Self::WallClock(ns) => Zone::utc().date(ns),
+        }
     }
 
     /// Returns true if this time is earlier than `tick`.
@@ -102,6 +142,9 @@ impl FromStr for Bound {
 
     fn from_str(text: &str) -> Result<Self, BoundError> {
         let error = || BoundError { found: text.to_owned() };
+        if let Some(ticks) = text.strip_prefix("tick:") {
+            return ticks.parse().map(Self::Ticks).map_err(|_| error());
+        }
         let units = [("ns", 0), ("us", 3), ("ms", 6), ("s", 9)];
         let unit = units.iter().find_map(|(unit, power)| Some((text.strip_suffix(unit)?, *power)));
         match unit {
@@ -132,10 +175,11 @@ mod tests {
     fn bounds_are_read_exactly() {
         let read = |text: &str| text.parse::<Bound>().ok();
         assert_eq!(read("12345"), Some(Bound::Ticks(12_345)));
+        assert_eq!(read("tick:12345"), Some(Bound::Ticks(12_345)));
         assert_eq!(read("1.5s"), Some(Bound::Nanoseconds(1_500_000_000)));
         assert_eq!(read("20 ms"), Some(Bound::Nanoseconds(20_000_000)));
         assert_eq!(read("300ns"), Some(Bound::Nanoseconds(300)));
-        for bad in ["", "s", "1.5ns", "-1", "1e3us", "99999999999s", "1,5s"] {
+        for bad in ["", "s", "tick:", "tick:1ms", "1.5ns", "-1", "1e3us", "99999999999s", "1,5s"] {
             assert_eq!(read(bad), None, "{bad}");
         }
     }

@@ -102,6 +102,14 @@ pub enum SelectionError {
     /// The selection contains dates, but the dates of events are not known.
     #[error(transparent)]
     NoDates(#[from] NoDates),
+    /// The range of time ends before it begins.
+    #[error("the range ends before it begins: it is from {from} to {to}")]
+    Reversed {
+        /// The beginning, as text.
+        from: String,
+        /// The end, as text.
+        to: String,
+    },
     /// The selection for a chart names processors, but the trace does not show what ran on them.
     #[error(
         "processors can be selected only if the trace records what runs on them; this trace does not"
@@ -143,8 +151,8 @@ impl Selection {
     /// Checks that a trace contains the data that the selection needs.
     ///
     /// # Errors
-    /// Returns an error if the selection contains times but the clock has no known rate, or if it
-    /// contains dates but the trace has no wall clock.
+    /// Returns an error if the selection contains times but the clock has no known rate, if it
+    /// contains dates but the trace has no wall clock, or if its range ends before it begins.
     pub fn check(&self, trace: &Trace) -> Result<(), SelectionError> {
         let timed = |bound: Option<Bound>| matches!(bound, Some(Bound::Nanoseconds(_)));
         if trace.clock.rate.is_none() && (timed(self.from) || timed(self.to)) {
@@ -154,7 +162,12 @@ impl Selection {
         if dated(self.from) || dated(self.to) {
             trace.check_dates()?;
         }
-        Ok(())
+        match (self.from, self.to) {
+            (Some(from), Some(to)) if to.precedes(trace, from) => {
+                Err(SelectionError::Reversed { from: from.spoken(), to: to.spoken() })
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ use self::measured::Measured;
 use self::printer::{FailurePrinter, Form, Results, Rulebook};
 use super::follow::{StreamEnd, follow};
 use super::{Made, for_each_file, title};
-use crate::args::{InputArgs, SelectionArgs};
+use crate::args::{InputArgs, SelectionArgs, warn_ineffective};
 use crate::config::Project;
 use crate::document::Document;
 use crate::inputs::Inputs;
@@ -220,6 +220,8 @@ impl Check {
         let Some(rules) = parsed.rules else { return Ok(Outcome::Usage) };
         let baseline = self.baseline.as_deref().map(|path| baseline::read(path, self.tolerance));
         let baseline = baseline.transpose()?;
+        let is_unused = baseline.is_some() && !rules.has_thresholds();
+        warn_ineffective(&[(is_unused, "--baseline", "the rules have no thresholds")]);
         let rules = Rulebook { source: &source, rules: &rules, baseline: baseline.as_ref() };
         let selection = self.selection.selection()?;
         let tally = Tally::default();

@@ -21,6 +21,11 @@ pub(super) enum FailOn {
 }
 
 impl FailOn {
+    /// Returns true for differences of figures, and false for names that are new or gone.
+    pub(super) fn is_about_figures(self) -> bool {
+        !matches!(self, Self::New | Self::Gone)
+    }
+
     /// Returns true if a difference is a failure.
     pub(super) fn is_met(self, finding: &Finding) -> bool {
         match self {

@@ -7,7 +7,7 @@ mod junit;
 use std::path::PathBuf;
 
 use clap::Args;
-use tracewell::report::compare::{self, ComparisonDocument, Profile, Profiling};
+use tracewell::report::compare::{self, Comparison, ComparisonDocument, Profile, Profiling};
 use tracewell::select::{Ranged, Selection};
 use tracewell::text::shown_path;
 
@@ -41,8 +41,8 @@ pub(crate) struct Diff {
     #[arg(last = true, value_name = "NEW")]
     new: Vec<PathBuf>,
 
-    /// End with status 1 if a figure is worse by more than this share, such as 5%, or if a
-    /// difference has one of these kinds: worse, change, new, gone
+    /// End with status 1 if a figure is worse by more than this share, such as 5%, if a difference
+    /// has one of these kinds: worse, change, new, gone, or if no figure could be compared
     #[arg(long, value_name = "WHAT,…", value_delimiter = ',')]
     fail_on: Vec<FailOn>,
 
@@ -61,6 +61,10 @@ pub(crate) struct Diff {
     #[command(flatten)]
     input: InputArgs,
 }
+
+/// The message if `--fail-on` is given but there is nothing to compare.
+const NOTHING_COMPARED: &str = "no figure could be compared: each has too few values, or values in \
+                                only one of the runs";
 
 /// The runs of one side: the paths and the figures of the readable traces.
 #[derive(Default)]
@@ -90,6 +94,10 @@ impl Diff {
             .then(|| compare::compare(&old.runs, &new.runs));
         if let Some(path) = &self.junit {
             let mut suites = junit::suites((&old, &new), comparison.as_ref(), &self.fail_on);
+            if comparison.as_ref().is_some_and(|found| self.decides_nothing(found, &old, &new)) {
+                let failed = || crate::junit::failed("compare a figure", NOTHING_COMPARED);
+                suites.iter_mut().for_each(|suite| _ = suite.add_test_case(failed()));
+            }
             // A damaged trace that could be read is not among the failures, so the damage gets a
             // test case of its own.
             if outcome == Outcome::Damaged && old.failures.is_empty() && new.failures.is_empty() {
@@ -113,8 +121,22 @@ impl Diff {
         // A failure of `--fail-on` has priority over damage, but not over other errors.
         Ok(match outcome {
             Outcome::Done | Outcome::Damaged if is_failure => Outcome::Wrong,
+            // Nothing was compared, so the status must not report success.
+            Outcome::Done if self.decides_nothing(&comparison, &old, &new) => {
+                Failure::wrong(format!("--fail-on: {NOTHING_COMPARED}")).report()
+            }
             outcome => outcome,
         })
+    }
+
+    /// Returns true if the runs lack what `--fail-on` asks for: figures that can be compared or,
+    /// if it asks only for names, events.
+    fn decides_nothing(&self, comparison: &Comparison, old: &Side, new: &Side) -> bool {
+        if self.fail_on.iter().any(|fail_on| fail_on.is_about_figures()) {
+            return comparison.compared == 0;
+        }
+        let is_empty = old.runs.iter().chain(&new.runs).all(|run| run.events == 0);
+        !self.fail_on.is_empty() && is_empty
     }
 
     /// Returns the traces of both sides.

@@ -58,13 +58,13 @@ pub(super) fn find(
             found.or_else(|| shortest(&all, contains)).ok_or(NoPath::NothingThere)
         }
         Question::Time(time) => {
-            let tick = Question::tick(trace, *time).ok_or(NoPath::UnknownTime)?;
+            let tick = Question::tick(trace, *time)?;
             let contains =
                 |interval: &Interval| (interval.from.ticks..=interval.until.ticks).contains(&tick);
             shortest(&all, contains).ok_or(NoPath::NothingThere)
         }
         Question::Worst(name) => {
-            question.check(trace)?;
+            question.check(trace, None)?;
             let is_meant = |id: ContextId| {
                 trace.contexts.get(id).is_some_and(|context| is_meant(name, context))
             };

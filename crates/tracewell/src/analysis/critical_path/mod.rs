@@ -143,12 +143,14 @@ pub struct Explainer {
     /// The range, in ticks, in which the longest response or wait must end.
     from: u64,
     until: Option<u64>,
+    /// Number of the last event.
+    last: Option<u64>,
 }
 
 impl Default for Explainer {
     fn default() -> Self {
         let builder = TrackBuilder::default().without_machines();
-        Self { builder, from: 0, until: None }
+        Self { builder, from: 0, until: None, last: None }
     }
 }
 
@@ -164,12 +166,23 @@ impl Explainer {
         self.until = until;
     }
 
+    /// Checks that a trace contains the task, the event or the time of a question. Call this after
+    /// the last event of `trace`.
+    ///
+    /// # Errors
+    /// Returns an error if the trace does not contain it, or if the question is a time and the
+    /// trace's clock has no known rate.
+    pub fn check(&self, trace: &Trace, question: &Question) -> Result<(), NoPath> {
+        question.check(trace, self.last)
+    }
+
     /// Returns the explanation. Call this after the last event of `trace`.
     ///
     /// # Errors
     /// Returns an error if the trace does not show which context is running, or does not contain
     /// the response or the wait.
     pub fn explain(self, trace: &Trace, question: &Question) -> Result<CriticalPath, NoPath> {
+        self.check(trace, question)?;
         let tracks = self.builder.finish(trace);
         explain(trace, &tracks, question, self.from..self.until.unwrap_or(u64::MAX))
     }
@@ -199,6 +212,9 @@ pub fn explain(
 
 impl Sink for Explainer {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
+        if let Some(last) = batch.len().checked_sub(1).and_then(|row| batch.event(row)) {
+            self.last = Some(last.seq);
+        }
         self.builder.events(trace, batch)
     }
 

@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 use super::super::tracks::MAX_ENTRIES;
-use crate::model::{Context, Trace, did_you_mean, nearest};
+use crate::model::{Context, NoDates, Trace, did_you_mean, nearest, some_of};
 use crate::select::Bound;
 
 /// The response or wait to explain.
@@ -35,26 +35,50 @@ pub enum Question {
 }
 
 impl Question {
-    /// Checks that a trace contains the task of the question.
+    /// Checks that a trace contains the task, the event or the time of the question. `last` is the
+    /// number of the trace's last event; `None` if the trace has no events.
     ///
     /// # Errors
-    /// Returns [`NoPath::UnknownTask`] if the trace does not contain it.
-    pub fn check(&self, trace: &Trace) -> Result<(), NoPath> {
-        let Self::Worst(name) = self else { return Ok(()) };
-        if trace.contexts.iter().any(|(_, context)| is_meant(name, context)) {
-            return Ok(());
+    /// Returns an error if the trace does not contain it, or if the question is a time and the
+    /// trace's clock has no known rate.
+    pub fn check(&self, trace: &Trace, last: Option<u64>) -> Result<(), NoPath> {
+        match self {
+            Self::Event(seq) if last.is_none_or(|last| *seq > last) => {
+                Err(NoPath::NoSuchEvent { seq: *seq, last: last_event(last) })
+            }
+            Self::Event(_) => Ok(()),
+            Self::Time(time) => Self::tick(trace, *time).map(|_| ()),
+            Self::Worst(name) => {
+                if trace.contexts.iter().any(|(_, context)| is_meant(name, context)) {
+                    return Ok(());
+                }
+                let names = || trace.contexts.iter().map(|(_, context)| context.name.as_str());
+                let hint = match nearest(name, names()) {
+                    None if names().next().is_some() => {
+                        format!("; the trace has {}", some_of(names()))
+                    }
+                    meant => did_you_mean(meant),
+                };
+                Err(NoPath::UnknownTask { name: name.clone(), hint })
+            }
         }
-        let names = trace.contexts.iter().map(|(_, context)| context.name.as_str());
-        let hint = did_you_mean(nearest(name, names));
-        Err(NoPath::UnknownTask { name: name.clone(), hint })
     }
 
-    /// Returns the first tick at or after a time, or `None` if the trace ends before this time or
-    /// if the rate of its clock is unknown.
-    pub(super) fn tick(trace: &Trace, time: Bound) -> Option<u64> {
+    /// Returns the first tick at or after a time. Fails if the trace ends before this time or has
+    /// no clock for it.
+    pub(super) fn tick(trace: &Trace, time: Bound) -> Result<u64, NoPath> {
+        match time {
+            Bound::Nanoseconds(_) if trace.clock.rate.is_none() => return Err(NoPath::NoRate),
+            Bound::WallClock(_) => trace.check_dates()?,
+            _ => {}
+        }
         let (mut from, mut until) = (0, trace.span);
         if time.is_after(trace, until) {
-            return None;
+            let end = match (time, trace.clock.nanoseconds(until)) {
+                (Bound::Nanoseconds(_), Some(ns)) => Bound::Nanoseconds(ns),
+                _ => Bound::Ticks(until),
+            };
+            return Err(NoPath::AfterTheEnd { time: time.spoken(), end: end.spoken() });
         }
         // Times increase with ticks, so divide the range in half until one tick is left.
         while from < until {
@@ -64,8 +88,13 @@ impl Question {
                 false => until = middle,
             }
         }
-        Some(from)
+        Ok(from)
     }
+}
+
+/// Returns a clause about the last event of a trace.
+fn last_event(last: Option<u64>) -> String {
+    last.map_or_else(|| "it has none".to_owned(), |last| format!("the last event is {last}"))
 }
 
 /// Returns true if a word is the name or the key of a context.
@@ -91,12 +120,9 @@ impl FromStr for Question {
         if let Some(task) = text.strip_prefix("worst:") {
             return (!task.is_empty()).then(|| Self::Worst(task.to_owned())).ok_or_else(error);
         }
-        if let Some(tick) = text.strip_prefix("tick:") {
-            return tick.parse().map(|tick| Self::Time(Bound::Ticks(tick))).map_err(|_| error());
-        }
         // A number alone is the number of an event. A time has a unit or a prefix.
         match text.parse().map_err(|_| error())? {
-            Bound::Ticks(number) => Ok(Self::Event(number)),
+            Bound::Ticks(number) if !text.starts_with("tick:") => Ok(Self::Event(number)),
             time => Ok(Self::Time(time)),
         }
     }
@@ -131,9 +157,30 @@ pub enum NoPath {
     /// The event or the time is not within any response or wait.
     #[error("no completed job or wait contains this event or time")]
     NothingThere,
-    /// The trace ends before the time, or the rate of its clock is unknown.
-    #[error("the trace does not reach this time, or the rate of its clock is unknown")]
-    UnknownTime,
+    /// The trace has no event of this number.
+    #[error("the trace has no event {seq}: {last}")]
+    NoSuchEvent {
+        /// The number that the user typed.
+        seq: u64,
+        /// A clause about the last event.
+        last: String,
+    },
+    /// The trace ends before the time.
+    #[error("the trace ends at {end}, before {time}")]
+    AfterTheEnd {
+        /// The time that the user typed.
+        time: String,
+        /// The end of the trace.
+        end: String,
+    },
+    /// The question is a time, but the trace's clock has no known rate.
+    #[error(
+        "times need a clock of known rate: give tick:N, or the rate with -O rate=TICKS_PER_SECOND"
+    )]
+    NoRate,
+    /// The question is a date, but the dates of events are not known.
+    #[error(transparent)]
+    NoDates(#[from] NoDates),
     /// The tracks of the trace exceed their maximum size.
     #[error("the trace has more than {MAX_ENTRIES} changes of states")]
     TooLong,

@@ -40,6 +40,12 @@ pub struct Level {
     pub most: Option<u64>,
     /// The lowest known level; `None` if no event shows the level.
     pub least: Option<u64>,
+    /// The first event that shows the highest level. In a range of the trace, `None` if the range
+    /// began with this level.
+    pub most_at: Option<Position>,
+    /// The first event that shows the lowest level. In a range of the trace, `None` if the range
+    /// began with this level.
+    pub least_at: Option<Position>,
     /// The low-water mark: the minimum number of free items as counted by the system itself.
     pub least_free: Option<u64>,
     /// Ticks and level of each change. If there are too many changes, each pair of adjacent samples
@@ -184,7 +190,7 @@ impl Levels {
                 None => return,
             },
         };
-        if let Some(now) = level.take(at.ticks, effect, &numbers, samples) {
+        if let Some(now) = level.take(at, effect, &numbers, samples) {
             moments.level(effect.object.named(trace, argument, at.ticks), now, at);
         }
     }
@@ -223,7 +229,7 @@ impl Levels {
             free: sight.number(effect.free),
             least_free: sight.number(effect.least_free),
         };
-        if let Some(now) = row.take(sight.ticks(), effect, &numbers, samples) {
+        if let Some(now) = row.take(sight.position(), effect, &numbers, samples) {
             moments.level(object, now, sight.position());
         }
     }
@@ -251,6 +257,7 @@ impl Levels {
             level.end();
             (level.put, level.taken, level.refused) = (0, 0, 0);
             (level.most, level.least, level.least_free) = (level.last, level.last, None);
+            (level.most_at, level.least_at) = (None, None);
             level.samples.clear();
             level.samples.extend(level.last.map(|last| (from, last)));
         }
@@ -296,6 +303,8 @@ impl Level {
             last: None,
             most: None,
             least: None,
+            most_at: None,
+            least_at: None,
             least_free: None,
             samples: Vec::new(),
             unserved: 0,
@@ -308,7 +317,7 @@ impl Level {
     #[inline(always)]
     fn take(
         &mut self,
-        ticks: u64,
+        at: Position,
         effect: &Effect,
         numbers: &Numbers,
         samples: usize,
@@ -323,7 +332,7 @@ impl Level {
         }
         let level = if effect.empties { 0 } else { self.level(used, free)? };
         self.serve(effect, level);
-        self.note(ticks, level, samples);
+        self.note(at, level, samples);
         Some(level)
     }
 
@@ -372,16 +381,20 @@ impl Level {
     }
 
     #[inline]
-    fn note(&mut self, ticks: u64, level: u64, samples: usize) {
-        self.most = Some(self.most.map_or(level, |most| most.max(level)));
-        self.least = Some(self.least.map_or(level, |least| least.min(level)));
+    fn note(&mut self, at: Position, level: u64, samples: usize) {
+        if self.most.is_none_or(|most| level > most) {
+            (self.most, self.most_at) = (Some(level), Some(at));
+        }
+        if self.least.is_none_or(|least| level < least) {
+            (self.least, self.least_at) = (Some(level), Some(at));
+        }
         if self.last.replace(level) == Some(level) {
             return;
         }
         if self.samples.len() >= samples {
             self.thin_out();
         }
-        self.samples.push((ticks, level));
+        self.samples.push((at.ticks, level));
     }
 
     /// From each pair of adjacent samples, keeps the one with the higher fill level.
@@ -419,7 +432,8 @@ mod tests {
                 Level::new(Named { argument: 1, key: 1, kind: None, ticks: 0, renamed: 0 });
             for (ticks, (effect, used)) in (0..).zip(events) {
                 let numbers = Numbers { used: Some(*used), free: None, least_free: None };
-                assert_eq!(level.take(ticks, effect, &numbers, 8), Some(*used));
+                let at = Position { ticks, seq: ticks };
+                assert_eq!(level.take(at, effect, &numbers, 8), Some(*used));
             }
             level.end();
             assert_eq!((level.put, level.taken), (put, taken));

@@ -36,6 +36,8 @@ pub struct Interrupts {
     /// For each window length in [`WINDOWS`], the maximum time in interrupts within such a window,
     /// in nanoseconds; `None` if the trace is shorter or the clock's rate is unknown.
     pub most_within: [Option<u64>; WINDOWS.len()],
+    /// Ticks at which the first window with this maximum ends.
+    pub most_within_until: [u64; WINDOWS.len()],
     /// The figures of each source, sorted by the number of the source. The source without a number
     /// comes first.
     pub sources: Vec<InterruptSource>,
@@ -281,6 +283,7 @@ impl Brackets {
     /// interrupt are omitted.
     pub(super) fn finish(&mut self, span: u64) -> Interrupts {
         self.figures.most_within = self.windows.finish(span);
+        self.figures.most_within_until = self.windows.ends();
         let mut sources = std::mem::take(&mut self.sources);
         sources.sort_unstable_by_key(|source| source.figures.number);
         let sources = sources.into_iter();
@@ -336,7 +339,7 @@ impl Instant {
 /// Adds a busy interval to the windows.
 #[inline]
 fn add(windows: &mut Windows, from: Instant, to: Instant) {
-    if let (Some(from), Some(to)) = (from.nanoseconds, to.nanoseconds) {
-        windows.add(from, to);
+    if let (Some(since), Some(end)) = (from.nanoseconds, to.nanoseconds) {
+        windows.add(since, end, to.ticks);
     }
 }

@@ -344,6 +344,7 @@ impl Requests {
             self.blocked.push(asked.task);
         }
         let inverts = asked.is_mutex && self.urgency.inverts(asked.task, request.owner);
+        request.inverts = inverts;
         self.each(&asked, |figures| {
             figures.blocks += 1;
             figures.inversions += u64::from(inverts);
@@ -355,7 +356,7 @@ impl Requests {
     /// Returns the request as a blocked request, with the owner of the requested object.
     fn owned(&mut self, asked: Asked, step: &Step, accounts: &Accounts) -> Request {
         let inverted = Inverted::default();
-        let request = Request { asked, owner: None, owner_ran: None, inverted };
+        let request = Request { asked, owner: None, owner_ran: None, inverted, inverts: false };
         if !asked.is_mutex {
             return request;
         }
@@ -425,6 +426,9 @@ impl Requests {
         self.each(&request.asked, |figures| {
             figures.wait.add(ticks);
             figures.spent.add(spent);
+            if request.inverts {
+                figures.add_inversion(ticks, at);
+            }
             by_priority
                 .filter(|ticks| *ticks > 0)
                 .into_iter()

@@ -104,7 +104,7 @@ pub use jobs::Jobs;
 pub use moments::{JobChange, Moments, Position, Recorded, Wait};
 pub use passages::{Mark, Passage};
 pub use preemptions::Preemptions;
-pub use resources::{Locks, Resource};
+pub use resources::{Locks, LongestInversion, Resource};
 pub use sanity::Sanity;
 pub use servers::{Server, Used};
 pub use stacks::Stack;

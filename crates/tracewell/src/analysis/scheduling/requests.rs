@@ -54,6 +54,8 @@ pub(super) struct Request {
     /// trace shows on whose behalf tasks run.
     pub(super) owner_ran: Option<u64>,
     pub(super) inverted: Inverted,
+    /// True if the owner had a lower priority when the wait began.
+    pub(super) inverts: bool,
 }
 
 impl Asked {

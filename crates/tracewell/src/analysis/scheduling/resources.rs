@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::accounts::Split;
+use super::moments::Position;
 use super::subject::Subject;
 use crate::analysis::Range;
 use crate::analysis::key_slots::KeySlots;
@@ -28,9 +29,30 @@ pub struct Locks {
     pub hold: Range,
     /// Number of requests that had to wait for a mutex whose owner had a lower priority.
     pub inversions: u64,
+    /// The longest of these waits that ended in the trace.
+    pub longest_inversion: Option<LongestInversion>,
     /// Ticks of priority inversion, measured by priorities, in waits that ended in the trace. These
     /// inversions are unbounded, because a task other than the owner delayed the waiting task.
     pub inverted: Range,
+}
+
+/// The longest wait for a mutex whose owner had a lower priority.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LongestInversion {
+    /// Duration of the wait in ticks.
+    pub ticks: u64,
+    /// The event with which it ended.
+    pub at: Position,
+}
+
+impl Locks {
+    /// Adds a wait with inversion that ended with the event `at`. Of equally long ones, the first
+    /// is kept.
+    pub(super) fn add_inversion(&mut self, ticks: u64, at: Position) {
+        if self.longest_inversion.is_none_or(|longest| ticks > longest.ticks) {
+            self.longest_inversion = Some(LongestInversion { ticks, at });
+        }
+    }
 }
 
 /// A mutex or a semaphore.

@@ -30,6 +30,8 @@ struct Interval {
 struct Window {
     length: u64,
     most: u64,
+    /// Ticks at which the first window with this busy time ends.
+    at: u64,
     /// The busy time that new intervals can add before a window can exceed `most`.
     spare: u64,
     /// Index of the first interval that ends within the window that was checked last. Later windows
@@ -39,13 +41,13 @@ struct Window {
 
 impl Window {
     fn new(length: u64) -> Self {
-        Self { length, most: 0, spare: 0, first: 0 }
+        Self { length, most: 0, at: 0, spare: 0, first: 0 }
     }
 
-    /// Checks the window that ends with the latest interval, which ends at `to`. `total` is the
-    /// total length of all intervals.
+    /// Checks the window that ends with the latest interval, which ends at `to`, or `at` in ticks.
+    /// `total` is the total length of all intervals.
     #[inline(never)]
-    fn check(&mut self, to: u64, total: u64, intervals: &VecDeque<Interval>) {
+    fn check(&mut self, to: u64, at: u64, total: u64, intervals: &VecDeque<Interval>) {
         let start = to.saturating_sub(self.length);
         while intervals.get(self.first).is_some_and(|interval| interval.to <= start) {
             self.first += 1;
@@ -54,7 +56,9 @@ impl Window {
             // If the window begins within an interval, only the later part of the interval counts.
             total - first.before - start.saturating_sub(first.from)
         });
-        self.most = self.most.max(busy);
+        if busy > self.most {
+            (self.most, self.at) = (busy, at);
+        }
         self.spare = self.most - busy;
     }
 }
@@ -69,22 +73,24 @@ pub(super) struct Windows {
     removal: usize,
     /// The total length of all intervals, including removed ones.
     total: u64,
-    /// End of the previous interval.
+    /// End of the previous interval, and its ticks.
     end: u64,
+    at: u64,
 }
 
 impl Default for Windows {
     fn default() -> Self {
         let (each, intervals) = (WINDOWS.map(Window::new), VecDeque::new());
-        Self { each, intervals, removal: FIRST_REMOVAL, total: 0, end: 0 }
+        Self { each, intervals, removal: FIRST_REMOVAL, total: 0, end: 0, at: 0 }
     }
 }
 
 impl Windows {
-    /// Adds an interval. If it overlaps the previous interval, the common part counts only once.
-    /// Intervals overlap if the clock went back or several cores were busy.
+    /// Adds an interval, which ends at `at` in ticks. If it overlaps the previous interval, the
+    /// common part counts only once. Intervals overlap if the clock went back or several cores were
+    /// busy.
     #[inline]
-    pub(super) fn add(&mut self, from: u64, to: u64) {
+    pub(super) fn add(&mut self, from: u64, to: u64, at: u64) {
         let from = from.max(self.end);
         self.end = to.max(from);
         let busy = self.end - from;
@@ -96,10 +102,11 @@ impl Windows {
         }
         self.intervals.push_back(Interval { from, to: self.end, before: self.total });
         self.total += busy;
+        self.at = at;
         for window in &mut self.each {
             match window.spare.checked_sub(busy) {
                 Some(spare) => window.spare = spare,
-                None => window.check(self.end, self.total, &self.intervals),
+                None => window.check(self.end, at, self.total, &self.intervals),
             }
         }
     }
@@ -108,9 +115,9 @@ impl Windows {
     #[cold]
     #[inline(never)]
     fn remove(&mut self) {
-        let Self { each, intervals, .. } = self;
+        let Self { each, intervals, at, .. } = self;
         let Some(to) = intervals.back().map(|last| last.to) else { return };
-        each.iter_mut().for_each(|window| window.check(to, self.total, intervals));
+        each.iter_mut().for_each(|window| window.check(to, *at, self.total, intervals));
         let outside = each.iter().map(|window| window.first).min().unwrap_or(0);
         intervals.drain(..outside);
         each.iter_mut().for_each(|window| window.first -= outside);
@@ -121,6 +128,11 @@ impl Windows {
     /// `span`, the duration of the trace.
     pub(super) fn finish(&self, span: u64) -> [Option<u64>; WINDOWS.len()] {
         self.each.each_ref().map(|window| (window.length <= span).then_some(window.most))
+    }
+
+    /// Returns the ticks at which the fullest window of each length ends.
+    pub(super) fn ends(&self) -> [u64; WINDOWS.len()] {
+        self.each.each_ref().map(|window| window.at)
     }
 }
 
@@ -136,12 +148,23 @@ mod tests {
         let lengths = [length / 2, length, 3 * length];
         let mut windows = Windows { each: lengths.map(Window::new), ..Windows::default() };
         for (number, (from, to)) in intervals.iter().enumerate() {
-            windows.add(*from, *to);
+            windows.add(*from, *to, *to);
             if number % 3 == 0 {
                 windows.remove();
             }
         }
         windows.finish(u64::MAX)[1].unwrap_or(0)
+    }
+
+    #[test]
+    fn the_end_of_the_first_fullest_window_is_kept() {
+        let mut windows = Windows { each: [2, 10, 20].map(Window::new), ..Windows::default() };
+        for (from, to) in [(0, 3), (10, 14), (18, 20), (60, 64), (68, 70)] {
+            windows.add(from, to, 1000 + to);
+        }
+        assert_eq!(windows.ends(), [1003, 1020, 1020]);
+        windows.remove();
+        assert_eq!(windows.ends(), [1003, 1020, 1020]);
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl SummaryBuilder {
     /// Returns the summary after all events. Call this after the last event of `trace`.
     pub fn finish(mut self, trace: &Trace) -> Summary {
         self.tracks.settle(&mut self.parts);
-        Summary { rest: self.tracks.finish(trace), parts: self.parts }
+        Summary { rest: rest(self.tracks, trace), parts: self.parts }
     }
 
     /// Passes the summary of the events so far to `show`, and returns the result of `show`. The
@@ -110,12 +110,19 @@ impl SummaryBuilder {
     /// these events.
     pub fn so_far<R>(&mut self, trace: &Trace, show: impl FnOnce(&Summary) -> R) -> R {
         self.tracks.settle(&mut self.parts);
-        let rest = self.tracks.clone().finish(trace);
+        let rest = rest(self.tracks.clone(), trace);
         let summary = Summary { rest, parts: std::mem::take(&mut self.parts) };
         let result = show(&summary);
         self.parts = summary.parts;
         result
     }
+}
+
+/// Returns the tracks that a summary keeps besides its parts. A view shows one missed deadline of
+/// each job, so a job that missed several is in the list for each of them.
+fn rest(tracks: TrackBuilder, trace: &Trace) -> Tracks {
+    let tracks = tracks.finish(trace);
+    Tracks { jobs: tracks.jobs_with_each_miss(), misses: Vec::new(), ..tracks }
 }
 
 impl Sink for SummaryBuilder {

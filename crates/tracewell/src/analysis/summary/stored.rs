@@ -100,6 +100,7 @@ impl Summary {
             levels: Vec::new(),
             machines: Vec::new(),
             spans: Vec::new(),
+            misses: Vec::new(),
             findings: Vec::new(),
             reasons: Vec::new(),
             figures: Figures::default(),

@@ -52,6 +52,7 @@ impl Summary {
             locks: Vec::new(),
             marks: Vec::new(),
             arrows: Vec::new(),
+            misses: Vec::new(),
             findings: Vec::new(),
             gaps: gaps.copied().collect(),
             reasons: rest.reasons.clone(),

@@ -97,13 +97,14 @@ impl TrackBuilder {
         builder.arrows.append(&mut messages);
         // The sort is stable, so the causes of one effect keep their order.
         builder.arrows.sort_by_key(|arrow| arrow.to);
-        let jobs = builder.jobs.finish();
+        let (jobs, misses) = builder.jobs.finish();
         Tracks {
             span: trace.span,
-            findings: builder.inversions.unwrap_or_default().finish(&jobs, builder.cores.len()),
+            findings: builder.inversions.unwrap_or_default().finish(&misses, builder.cores.len()),
             cores: builder.cores,
             contexts,
             jobs,
+            misses,
             locks: builder.locks.finish(),
             marks: builder.marks,
             arrows: builder.arrows,

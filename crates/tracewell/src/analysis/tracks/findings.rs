@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::{Job, Position};
+use super::{Miss, Position};
 use crate::analysis::scheduling::Wait;
 use crate::analysis::total::{Total, total};
 use crate::model::ContextId;
@@ -38,7 +38,8 @@ pub struct Finding {
     pub kind: FindingKind,
     /// The context that was delayed.
     pub context: ContextId,
-    /// The request for the mutex, or the release of the job.
+    /// The request for the mutex, or the release of the job. If the trace shows no job, the event
+    /// that reports the missed deadline.
     pub from: Position,
     /// The end of the wait, or the event that reports the missed deadline.
     pub until: Position,
@@ -81,18 +82,16 @@ impl Inversions {
 
     /// Returns all findings in the order of their ends. Omits inversions on several cores, because
     /// there a less urgent context can run at the same time without delaying the waiting context.
-    pub(super) fn finish(mut self, jobs: &[Job], cores: usize) -> Vec<Finding> {
+    pub(super) fn finish(mut self, misses: &[Miss], cores: usize) -> Vec<Finding> {
         if cores > 1 {
             self.list.clear();
         }
-        self.list.extend(jobs.iter().filter_map(|job| {
-            Some(Finding {
-                kind: FindingKind::DeadlineMissed,
-                context: job.context,
-                from: job.from,
-                until: job.missed?,
-                culprit: None,
-            })
+        self.list.extend(misses.iter().map(|miss| Finding {
+            kind: FindingKind::DeadlineMissed,
+            context: miss.context,
+            from: miss.from,
+            until: miss.at,
+            culprit: None,
         }));
         self.list.sort_by_key(|finding| finding.until);
         self.list

@@ -17,20 +17,37 @@ pub struct Job {
     pub from: Position,
     /// Its completion; `None` if the trace does not show it.
     pub until: Option<Position>,
-    /// The event that reports the missed deadline.
+    /// The event that first reports a missed deadline.
     pub missed: Option<Position>,
+}
+
+/// A missed deadline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Miss {
+    /// The task that missed the deadline.
+    pub context: ContextId,
+    /// The release of the oldest pending job, or `at` if the trace shows no pending job.
+    pub from: Position,
+    /// The event that reports the missed deadline.
+    pub at: Position,
+    /// The end of the job; `None` if the trace does not show it.
+    pub until: Option<Position>,
+    /// True if the job missed an earlier deadline, or if the trace does not show the job.
+    pub is_further: bool,
 }
 
 /// Follows the jobs of all tasks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jobs {
     list: Vec<Job>,
+    /// For each missed deadline, the index of the job, and the event that reports it.
+    misses: Vec<(ContextId, Option<usize>, Position)>,
     /// Indices of each task's pending jobs, oldest first.
     pending: HashMap<ContextId, VecDeque<usize>, RandomState>,
 }
 
 impl Jobs {
-    /// Handles a change. Returns true if it added a job.
+    /// Handles a change. Returns true if it added a job or a missed deadline.
     pub(super) fn take(&mut self, context: ContextId, change: JobChange, at: Position) -> bool {
         let pending = self.pending.entry(context).or_default();
         match change {
@@ -44,13 +61,14 @@ impl Jobs {
                 done.into_iter().for_each(|job| job.until = Some(at));
             }
             JobChange::Missed => {
-                let oldest = pending.front().and_then(|index| self.list.get_mut(*index));
-                oldest.into_iter().for_each(|job| {
+                let oldest = pending.front().copied();
+                self.misses.push((context, oldest, at));
+                if let Some(job) = oldest.and_then(|index| self.list.get_mut(index)) {
                     job.missed.get_or_insert(at);
-                });
+                }
             }
         }
-        change == JobChange::Released
+        change != JobChange::Done
     }
 
     /// Handles missing events, which make the completions of pending jobs unknown.
@@ -58,7 +76,20 @@ impl Jobs {
         self.pending.clear();
     }
 
-    pub(super) fn finish(self) -> Vec<Job> {
-        self.list
+    /// Returns the jobs in the order of their releases, and the missed deadlines in the order of
+    /// their events.
+    pub(super) fn finish(self) -> (Vec<Job>, Vec<Miss>) {
+        let Self { list, misses, .. } = self;
+        let miss = |(context, job, at): (ContextId, Option<usize>, Position)| match job
+            .and_then(|index| list.get(index))
+        {
+            Some(job) => {
+                let is_further = job.missed != Some(at);
+                Miss { context, from: job.from, at, until: job.until, is_further }
+            }
+            None => Miss { context, from: at, at, until: Some(at), is_further: true },
+        };
+        let misses = misses.into_iter().map(miss).collect();
+        (list, misses)
     }
 }

@@ -54,7 +54,7 @@ mod state;
 
 pub use builder::TrackBuilder;
 pub use findings::{Finding, FindingKind};
-pub use jobs::Job;
+pub use jobs::{Job, Miss};
 pub use locks::{Holder, LockTrack, WaitSpan};
 pub use machines::{LevelTrack, MachineTrack, MachineTrackBuilder, MachineTracks, StepSpan};
 pub use row::{Change, Row, Span};
@@ -81,6 +81,8 @@ pub struct Tracks {
     pub(in crate::analysis) contexts: Vec<Row<State>>,
     /// Jobs in order of their release.
     pub jobs: Vec<Job>,
+    /// All missed deadlines, in the order of the events that report them.
+    pub misses: Vec<Miss>,
     /// Mutexes and semaphores, in the order of the first request.
     pub locks: Vec<LockTrack>,
     /// Events that are shown as single points, in order of time.
@@ -118,6 +120,18 @@ impl Tracks {
     /// Returns the states of a context; `None` if none is known.
     pub fn context(&self, context: ContextId) -> Option<&Row<State>> {
         self.contexts.get(context.index()).filter(|row| !row.changes().is_empty())
+    }
+
+    /// Returns the jobs in the order of their releases, for consumers that show one missed deadline
+    /// of each job. For each further one, the job occurs again.
+    pub(crate) fn jobs_with_each_miss(&self) -> Vec<Job> {
+        let further = self.misses.iter().filter(|miss| miss.is_further).map(|miss| {
+            let Miss { context, from, until, at, .. } = *miss;
+            Job { context, from, until, missed: Some(at) }
+        });
+        let mut jobs: Vec<_> = self.jobs.iter().copied().chain(further).collect();
+        jobs.sort_by_key(|job| job.from);
+        jobs
     }
 
     /// Returns the reason why a context is blocked; `None` if it is not blocked.

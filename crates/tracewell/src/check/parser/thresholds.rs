@@ -1,23 +1,39 @@
 //! Parses thresholds: `response("control").p99 < 2 ms`.
 
-use super::Parser;
-use crate::check::figures::{Figure, Measure, Name, Quantity, Statistic, Unit};
+use super::{Parser, is_keyword};
+use crate::check::figures::{
+    Figure, IN_WINDOWS, LOAD_WINDOWS, Measure, Name, Quantity, Statistic, Unit,
+};
 use crate::check::thresholds::Threshold;
 use crate::select::expression::lexer::TokenKind;
 use crate::select::expression::syntax::Text;
 use crate::select::expression::tokens::Result;
-use crate::select::{Bound, Share};
+use crate::select::{Bound, Share, did_you_mean, nearest};
 use crate::source::Span;
 use crate::text::spoken_time;
 
+/// Returns the message about a word that is not a measure.
+fn unknown_figure(word: &str) -> String {
+    let words = Measure::ALL.map(Measure::word);
+    let hint = match nearest(word, words) {
+        None => format!("; the figures are {}", words.join(", ")),
+        meant => did_you_mean(meant),
+    };
+    format!("no figure '{}'{hint}", word.escape_debug())
+}
+
 impl Parser<'_> {
     /// Parses the threshold that begins with the next token, the word `word`. Returns `None` if the
-    /// word is not a measure, or if it is the name of an event.
+    /// word is the name of an event. Fails if it begins a figure but is not a measure.
     pub(super) fn threshold(&mut self, word: &str) -> Result<Option<Threshold>> {
-        let Some(measure) = Measure::ALL.into_iter().find(|measure| measure.word() == word) else {
-            return Ok(None);
-        };
         let start = self.tokens.span();
+        let Some(measure) = Measure::ALL.into_iter().find(|measure| measure.word() == word) else {
+            return if self.begins_unknown_figure(word) {
+                Err(self.tokens.error(start, unknown_figure(word)))
+            } else {
+                Ok(None)
+            };
+        };
         // An event can have the word of a measure as its name. The tokens after the word show which
         // of the two it is.
         let before = self.tokens.position();
@@ -35,13 +51,45 @@ impl Parser<'_> {
         let statistic = self.statistic(measure)?;
         // Only loads are measured in windows.
         if measure == Measure::Load && self.tokens.take_word("in") {
-            time = Some(self.nanoseconds()?);
+            time = Some(self.window(&names)?);
         }
         let figure = Figure { measure, names, statistic, time };
         let comparison = self.tokens.comparison()?;
         let limit = self.quantity(figure.unit())?;
         let span = start.to(self.tokens.span_before());
         Ok(Some(Threshold { figure, comparison, limit, span }))
+    }
+
+    /// Returns true if the next token is a word that is not the name of an event, and the tokens
+    /// after it belong to a figure.
+    fn begins_unknown_figure(&mut self, word: &str) -> bool {
+        if is_keyword(word) {
+            return false;
+        }
+        let before = self.tokens.position();
+        self.tokens.advance();
+        // A word after an event continues a step, even if it begins with a point.
+        let is_word = matches!(self.tokens.peek(), TokenKind::Word(_));
+        let is_figure = !is_word && self.is_figure();
+        self.tokens.go_back(before);
+        is_figure
+    }
+
+    /// Parses the length of a window. Fails if the load of `names` is never known in such windows.
+    fn window(&mut self, names: &[Name]) -> Result<u64> {
+        let start = self.tokens.span();
+        let length = self.nanoseconds()?;
+        let span = start.to(self.tokens.span_before());
+        let [shorter @ .., longest] = LOAD_WINDOWS.map(spoken_time);
+        let message = if !LOAD_WINDOWS.contains(&length) {
+            let found = spoken_time(length);
+            format!("expected a window of {} or {longest}, found {found}", shorter.join(", "))
+        } else if !names.iter().any(|name| name.matches(IN_WINDOWS)) {
+            format!("expected load({IN_WINDOWS}): only this load is known in windows")
+        } else {
+            return Ok(length);
+        };
+        Err(self.tokens.error(span, message))
     }
 
     /// Returns true if the tokens after the word of a measure belong to a figure. In parentheses,
@@ -85,7 +133,12 @@ impl Parser<'_> {
                 if !self.tokens.take_sign(",") {
                     return Err(self.tokens.expected("',' and the period, such as 10 ms"));
                 }
+                let start = self.tokens.span();
                 period = Some(self.nanoseconds()?);
+                if period == Some(0) {
+                    let span = start.to(self.tokens.span_before());
+                    return Err(self.tokens.error(span, "expected a period longer than 0"));
+                }
             }
             // If names are missing, the example below is more useful than an error about `)`.
             if names.len() >= least {

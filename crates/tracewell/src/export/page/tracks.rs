@@ -242,7 +242,7 @@ fn described(trace: &Trace, events: &Events, reason: &Reason) -> Value {
     let (noun, object) = asked_object(trace, reason);
     let code = reason.code.map(|code| {
         let known = events.codes.get(&code);
-        known.cloned().unwrap_or_else(|| code.to_string())
+        known.map_or_else(|| code.to_string(), |name| awaited(name).to_owned())
     });
     json!({
         "what": noun,
@@ -252,10 +252,21 @@ fn described(trace: &Trace, events: &Events, reason: &Reason) -> Value {
     })
 }
 
+/// Returns the words for a reason after "waits for". Kernels name some reasons by the state of the
+/// waiting context.
+fn awaited(reason: &str) -> &str {
+    match reason {
+        "suspended" => "a resume",
+        "delayed" | "sleep" => "the end of a delay",
+        reason => reason,
+    }
+}
+
 /// Adds jobs, marks, arrows and gaps.
 fn entries(tracks: &Tracks, messages: &[Arrow], range: &Range<u64>, columns: &mut Columns) {
     let mut jobs: [Column; 7] = Default::default();
-    for job in tracks.jobs.iter().filter(|job| overlaps(range, job.from, job.until)) {
+    let rows = tracks.jobs_with_each_miss();
+    for job in rows.iter().filter(|job| overlaps(range, job.from, job.until)) {
         let [context, missed, missed_seq, from, from_seq, until, until_seq] = &mut jobs;
         context.number(u64::from(job.context.0));
         missed.delta(job.missed.map_or(job.from.ticks, |missed| missed.ticks));

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::model::Trace;
 use crate::select::Bound;
 use crate::text::calendar::Zone;
+use crate::text::counted;
 
 /// A unit of time: its name, and its nanoseconds.
 const UNITS: [(&str, u64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000), ("ns", 1)];
@@ -113,7 +114,7 @@ impl<'a> Axis<'a> {
 
     /// Returns a time since the first event as text in the unit of the axis.
     fn since_first(&self, ticks: u64) -> String {
-        let Some((unit, size, decimals)) = self.unit else { return format!("{ticks} ticks") };
+        let Some((unit, size, decimals)) = self.unit else { return counted(ticks, "tick") };
         let nanoseconds = self.trace.clock.nanoseconds(ticks).unwrap_or(0);
         format!("{} {unit}", decimal(nanoseconds, size, decimals))
     }
@@ -131,7 +132,7 @@ impl<'a> Axis<'a> {
                 let (unit, size) = unit_of(nanoseconds);
                 format!("{} {unit}", decimal(nanoseconds, size, 2))
             }
-            None => format!("{} ticks", (length + 1).div_ceil(self.columns as u64)),
+            None => counted((length + 1).div_ceil(self.columns as u64), "tick"),
         };
         let whole =
             if length == span { String::new() } else { format!(" of {}", self.since_first(span)) };

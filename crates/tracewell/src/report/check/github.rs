@@ -38,7 +38,8 @@ pub fn github(source: &Source, verdict: &Verdict, trace: &str) -> String {
         annotation(&mut lines, source, ("warning", warning.span), ("unknown", &message));
     }
     for rule in &verdict.rules {
-        let Some(why) = &rule.open_because else { continue };
+        let why = rule.open_because.as_ref().or(rule.not_compared.as_ref());
+        let Some(why) = why else { continue };
         let message = format!("{trace}: {why}");
         annotation(&mut lines, source, ("warning", rule.span), ("undecided", &message));
     }

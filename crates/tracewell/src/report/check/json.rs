@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::check::{Failure, Line, Quantity, RuleResult, ThresholdResult, Verdict};
+use crate::check::{Failure, Fraction, Line, Quantity, RuleResult, ThresholdResult, Verdict};
 use crate::source::{Source, Span};
 
 /// The verdict on a trace.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerdictRow<'a> {
     /// True if no rule failed, and the trace decides at least one rule.
@@ -56,7 +56,7 @@ impl<'a> VerdictRow<'a> {
 }
 
 /// The result of the steps of a rule, or of a statement about the whole trace.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleRow<'a> {
     /// Name of the rule; null outside of named rules.
@@ -82,7 +82,8 @@ pub struct RuleRow<'a> {
     /// Number of events that matched its patterns; for `whenever` and `each`, the number of events
     /// that needed an answer plus the number of answers.
     pub matched: u64,
-    /// The reason why the result is `open`; null for other results.
+    /// The reason why the result is `open`, or why a threshold that held was not compared with the
+    /// baseline; null for other results.
     pub reason: Option<&'a str>,
     /// The value and the limit of a threshold; null for other rules.
     pub threshold: Option<ThresholdRow<'a>>,
@@ -102,14 +103,14 @@ impl<'a> RuleRow<'a> {
             late: result.late,
             open: result.open,
             matched: result.matched,
-            reason: result.open_because.as_deref(),
+            reason: result.open_because.as_deref().or(result.not_compared.as_deref()),
             threshold: result.threshold.as_ref().map(ThresholdRow::of),
         }
     }
 }
 
 /// A figure that is compared with a limit.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThresholdRow<'a> {
     /// The figure in the syntax of rules, such as `response("control").max`.
@@ -119,8 +120,10 @@ pub struct ThresholdRow<'a> {
     /// The unit of `value`, `limit` and `baseline`: `ticks`, `ns`, `ppm` (millionths of a whole) or
     /// `count`.
     pub unit: &'static str,
-    /// The value; null if it is unknown.
+    /// The value, rounded down; null if it is unknown.
     pub value: Option<u64>,
+    /// The value of a mean with its fraction; null for other figures.
+    pub value_exact: Option<f64>,
     /// `<`, `<=`, `>`, `>=`, `=` or `!=`.
     pub comparison: &'static str,
     /// The limit in the rule.
@@ -154,6 +157,7 @@ impl<'a> ThresholdRow<'a> {
             subject: result.subject.as_deref(),
             unit: result.limit.unit(),
             value: result.value.map(Quantity::amount),
+            value_exact: result.exact.map(Fraction::as_f64),
             comparison: result.comparison,
             limit: result.limit.amount(),
             baseline: result.baseline.map(Quantity::amount),

@@ -77,14 +77,18 @@ pub fn failures(source: &Source, failures: &[Failure], layout: Layout) -> String
 /// Maximum number of undecided rules that the text lists.
 const MAX_OPEN: usize = 20;
 
-/// Returns the last lines of a verdict: missing events, rules that the trace does not decide, and
-/// the number of rules that held.
+/// Returns the last lines of a verdict: missing events, rules that the trace does not decide,
+/// thresholds that the baseline does not contain, and the number of rules that held.
 pub fn summary(source: &Source, verdict: &Verdict, layout: Layout) -> String {
     let mut lines = Vec::new();
     if let Some(missing) = missing_events(verdict) {
         lines.push(styled(&missing, LOSS, layout.color));
     }
-    let open = || verdict.rules.iter().filter_map(|rule| Some((rule, rule.open_because.as_ref()?)));
+    let open = || {
+        verdict.rules.iter().filter_map(|rule| {
+            Some((rule, rule.open_because.as_ref().or(rule.not_compared.as_ref())?))
+        })
+    };
     for (rule, why) in open().take(MAX_OPEN) {
         let place = source.position(rule.span.start);
         lines.push(format!("{}:{}:{}: {why}", source.name, place.line, place.column));

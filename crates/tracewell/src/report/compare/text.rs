@@ -3,7 +3,7 @@
 use super::findings::{Comparison, Finding, FindingKind, Shift, Summary};
 use crate::report::Layout;
 use crate::report::table::{Cell, table};
-use crate::text::style::{ERROR, SUCCESS, styled};
+use crate::text::style::{ERROR, LOSS, SUCCESS, styled};
 use crate::text::{counted, spoken_time};
 
 const HEADINGS: [&str; 10] = [
@@ -18,7 +18,7 @@ const HEADINGS: [&str; 10] = [
 /// use tracewell::report::compare::{Comparison, text};
 ///
 /// let text = text(&Comparison::default(), Layout::default());
-/// assert_eq!(text, "no difference: 0 figures compared\n");
+/// assert_eq!(text, "NOTHING COMPARED: 0 figures compared\n");
 /// ```
 pub fn text(comparison: &Comparison, layout: Layout) -> String {
     let mut text = String::new();
@@ -138,8 +138,11 @@ fn last_line(comparison: &Comparison, layout: Layout) -> String {
         few => format!(", {few} with too few values"),
     };
     if comparison.findings.is_empty() {
-        let same = styled("no difference", SUCCESS, layout.color);
-        return format!("{same}: {compared}{few}");
+        let (word, style) = match comparison.compared {
+            0 => ("NOTHING COMPARED", LOSS),
+            _ => ("no difference", SUCCESS),
+        };
+        return format!("{}: {compared}{few}", styled(word, style, layout.color));
     }
     let word = styled("different", ERROR, layout.color);
     let changed = format!("{} changed, {worse} of them worse", counted(changed, "figure"));

@@ -10,8 +10,10 @@ mod values;
 use std::collections::HashMap;
 
 use crate::analysis::machines::{Figures as MachineFigures, Machines};
-use crate::analysis::scheduling::{Expected, Figures, Mark, Moments, Scheduling, WINDOWS, Wanted};
-use crate::analysis::{Distribution, Measure};
+use crate::analysis::scheduling::{
+    Expected, Figures, LongestInversion, Mark, Moments, Scheduling, WINDOWS, Wanted,
+};
+use crate::analysis::{Distribution, Measure, Position};
 use crate::check::{self, Figure};
 use crate::model::{Batch, Clock, Flow, Loss, Meaning, Rate, Sink, Trace};
 use crate::select::{CountsInRange, Covered};
@@ -126,9 +128,9 @@ pub struct Measures {
     pub levels: Vec<Level>,
     /// Per mutex, the number of requests that waited for an owner with a lower priority; `None` if
     /// the trace has no priorities.
-    pub inversions: Option<Vec<(Subject, u64)>>,
+    pub inversions: Option<Vec<Occurrences>>,
     /// The number of missed deadlines per task; `None` if the trace does not record them.
-    pub missed: Option<Vec<(Subject, u64)>>,
+    pub missed: Option<Vec<Occurrences>>,
     /// The rate of the clock; `None` if it is unknown, or if it changes.
     pub rate: Option<Rate>,
     /// The clock, for times since the first event.
@@ -184,9 +186,34 @@ pub struct Share {
     pub window: Option<u64>,
     /// The share in millionths.
     pub millionths: u64,
-    /// Ticks of the event that showed this share; `None` unless the share is the largest of
-    /// several.
-    pub at: Option<u64>,
+    /// The place of the largest share of several; `None` if there is only one share.
+    pub at: Option<Place>,
+}
+
+/// The place of a figure in the trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Number of the event that shows the figure, if one event shows it.
+    pub seq: Option<u64>,
+    /// Ticks since the first event. For a window, the end of the window.
+    pub ticks: u64,
+}
+
+impl From<Position> for Place {
+    fn from(at: Position) -> Self {
+        Self { seq: Some(at.seq), ticks: at.ticks }
+    }
+}
+
+/// The number of occurrences at a mutex or of a task.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Occurrences {
+    /// The mutex or task.
+    pub subject: Subject,
+    /// Their number.
+    pub count: u64,
+    /// The longest of them in ticks, and the event with which it ended, if the analysis stores it.
+    pub longest: Option<LongestInversion>,
 }
 
 /// The highest and the lowest level of a queue or a pool.
@@ -198,6 +225,10 @@ pub struct Level {
     pub most: Option<u64>,
     /// The lowest level that any event contains.
     pub least: Option<u64>,
+    /// The first event that contains the highest level.
+    pub most_at: Option<Position>,
+    /// The first event that contains the lowest level.
+    pub least_at: Option<Position>,
 }
 
 impl Measures {
@@ -221,13 +252,18 @@ impl Measures {
             subject: names::named(trace, &level.object),
             most: level.most,
             least: level.least,
+            most_at: level.most_at,
+            least_at: level.least_at,
         });
         let mutexes = figures.resources.iter().filter(|resource| resource.is_mutex);
-        let inversions = mutexes.map(|mutex| {
-            (names::of_resource(trace, mutex.key, mutex.kind), mutex.figures.inversions)
+        let inversions = mutexes.map(|mutex| Occurrences {
+            subject: names::of_resource(trace, mutex.key, mutex.kind),
+            count: mutex.figures.inversions,
+            longest: mutex.figures.longest_inversion,
         });
         let missed = figures.tasks.iter().filter_map(|task| {
-            Some((names::of_task(trace, task.context), task.jobs?.deadline_misses))
+            let (subject, jobs) = (names::of_task(trace, task.context), task.jobs?);
+            Some(Occurrences { subject, count: jobs.deadline_misses, longest: None })
         });
         let records_misses = trace.schema.has_meaning(Meaning::DeadlineMissed);
         Self {
@@ -254,6 +290,12 @@ fn millionths(part: u64, whole: u64) -> Option<u64> {
     u64::try_from(share).ok()
 }
 
+// Rules refer to the windows of the analysis.
+const _: () = {
+    let ([a, b, c], [x, y, z]) = (check::LOAD_WINDOWS, WINDOWS);
+    assert!(a == x && b == y && c == z);
+};
+
 fn loads(trace: &Trace, figures: &Figures) -> Vec<Share> {
     let of_each = figures.span.end.saturating_sub(figures.span.start);
     let load = |subject, part, whole, window| {
@@ -273,8 +315,11 @@ fn loads(trace: &Trace, figures: &Figures) -> Vec<Share> {
         .flatten();
     let interrupts = &figures.interrupts;
     let whole = load(names::alone("interrupts"), interrupts.ticks, of_all, None);
-    let windows = WINDOWS.iter().zip(interrupts.most_within).filter_map(|(window, most)| {
-        load(names::alone("interrupts"), most?, *window, Some(*window))
+    let ends = interrupts.most_within_until;
+    let windows = WINDOWS.iter().zip(interrupts.most_within).zip(ends).filter_map(|(of, end)| {
+        let (window, most) = of;
+        let share = load(names::alone("interrupts"), most?, *window, Some(*window))?;
+        Some(Share { at: Some(Place { seq: None, ticks: end }), ..share })
     });
     let has_interrupts = interrupts.brackets > 0;
     let interrupts = whole.into_iter().chain(windows).filter(|_| has_interrupts);
@@ -288,7 +333,7 @@ fn stacks(trace: &Trace, figures: &Figures) -> Vec<Share> {
             subject: names::of_task(trace, stack.context),
             window: None,
             millionths: millionths(stack.used?, stack.size?)?,
-            at: stack.at.map(|at| at.ticks),
+            at: stack.at.map(Place::from),
         })
     });
     stacks.collect()

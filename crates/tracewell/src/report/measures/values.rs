@@ -1,9 +1,11 @@
 //! The values of figures for the thresholds of [`crate::check`].
 
-use super::{Measures, Subject};
+use super::{Measures, Occurrences, Place, Subject};
 use crate::analysis::{Distribution, Measure, Quantile};
-use crate::check::{Figure, Figures, Measure as Word, Name, Quantity, Statistic, Value, Worst};
-use crate::model::{did_you_mean, nearest};
+use crate::check::{
+    Figure, Figures, Fraction, Measure as Word, Name, Quantity, Statistic, Value, Worst,
+};
+use crate::model::{did_you_mean, nearest, some_of};
 
 impl Figures for Measures {
     fn values(&self, figure: &Figure) -> Result<Vec<Value>, String> {
@@ -12,11 +14,14 @@ impl Figures for Measures {
             Word::Queue => self.of_levels(figure),
             Word::Inversions => {
                 let counts = self.inversions.as_ref();
-                sum(figure, counts.ok_or("the trace has no priorities, so inversions are unknown")?)
+                self.sum(
+                    figure,
+                    counts.ok_or("the trace has no priorities, so inversions are unknown")?,
+                )
             }
             Word::Missed => {
                 let counts = self.missed.as_ref();
-                sum(figure, counts.ok_or("this format does not record missed deadlines")?)
+                self.sum(figure, counts.ok_or("this format does not record missed deadlines")?)
             }
             measure => match time(measure) {
                 Some(kind) => self.of_times(figure, kind),
@@ -75,19 +80,28 @@ impl Measures {
         let statistic = figure.statistic.unwrap_or(Statistic::Max);
         let value = |subject: &Subject, times: &Distribution| {
             let quantity = self.statistic(statistic, times)?;
+            let mean = (statistic == Statistic::Mean).then(|| times.sum());
+            let exact = mean.map(|sum| Fraction::new(sum, times.count().into()));
             // The worst time is the longest one. A count or a minimum does not depend on it.
             let is_of_worst = !matches!(statistic, Statistic::Count | Statistic::Min);
-            let worst = times.worst().first().filter(|_| is_of_worst).map(|worst| Worst {
-                seq: Some(worst.at.seq),
-                ticks: worst.at.ticks,
-                time_ns: self.clock.nanoseconds(worst.at.ticks),
-                quantity: self.in_time(worst.value),
+            let exact_nanoseconds = mean.zip(self.rate).and_then(|(sum, rate)| {
+                let (ticks, seconds) = rate.ratio();
+                let numerator = sum.checked_mul(u128::from(seconds))?.checked_mul(1_000_000_000)?;
+                let denominator = u128::from(times.count()).checked_mul(u128::from(ticks))?;
+                Some(Fraction::new(numerator, denominator))
             });
+            let longest = times.worst().first().filter(|_| is_of_worst);
+            let worst = longest.map(|of| self.worst(of.at.into(), self.in_time(of.value)));
             Some(Value {
                 subject: Some(shown(figure, subject)),
-                nanoseconds: self.nanoseconds(quantity),
-                quantity,
+                nanoseconds: exact_nanoseconds.map_or_else(
+                    || self.nanoseconds(quantity),
+                    |exact: Fraction| Some(exact.floor()),
+                ),
+                exact,
+                exact_nanoseconds,
                 worst,
+                ..Value::of(quantity)
             })
         };
         Ok(found.iter().filter_map(|times| value(&times.subject, &times.times)).collect())
@@ -166,14 +180,9 @@ impl Measures {
         let values: Vec<_> = found
             .map(|share| {
                 let quantity = Quantity::Share(share.millionths);
-                let worst = share.at.map(|ticks| Worst {
-                    seq: None,
-                    ticks,
-                    time_ns: self.clock.nanoseconds(ticks),
-                    quantity,
-                });
+                let worst = share.at.map(|at| self.worst(at, quantity));
                 let subject = Some(share.subject.name.clone());
-                Value { subject, quantity, nanoseconds: None, worst }
+                Value { subject, worst, ..Value::of(quantity) }
             })
             .collect();
         if !values.is_empty() {
@@ -182,8 +191,13 @@ impl Measures {
         let what = match (figure.measure, figure.time) {
             (Word::Stack, _) => "use of stacks",
             (_, None) => "load",
+            (_, Some(_)) if self.rate.is_none() => {
+                return Err("windows need a clock of one known rate: give the rate with -O \
+                            rate=TICKS_PER_SECOND"
+                    .to_owned());
+            }
             (_, Some(_)) => {
-                "load in windows of this length (known only for interrupts, in 1, 10 and 100 ms)"
+                "load in windows of this length; the trace or its selected part may be shorter"
             }
         };
         Err(absent(figure, what, all.map(|share| &share.subject)))
@@ -192,17 +206,14 @@ impl Measures {
     fn of_levels(&self, figure: &Figure) -> Result<Vec<Value>, String> {
         let found = self.levels.iter().filter(|level| self.is_meant(figure, &level.subject));
         let values = found.filter_map(|level| {
-            let count = match figure.statistic {
-                Some(Statistic::Least) => level.least,
-                _ => level.most,
+            let (count, at) = match figure.statistic {
+                Some(Statistic::Least) => (level.least, level.least_at),
+                _ => (level.most, level.most_at),
             };
+            let quantity = Quantity::Count(count?);
+            let worst = at.map(|at| self.worst(at.into(), quantity));
             let subject = Some(level.subject.name.clone());
-            Some(Value {
-                subject,
-                quantity: Quantity::Count(count?),
-                nanoseconds: None,
-                worst: None,
-            })
+            Some(Value { subject, worst, ..Value::of(quantity) })
         });
         let values: Vec<_> = values.collect();
         match values.is_empty() {
@@ -210,23 +221,36 @@ impl Measures {
             false => Ok(values),
         }
     }
-}
 
-/// Adds up the counts of all subjects that match the figure's names.
-fn sum(figure: &Figure, counts: &[(Subject, u64)]) -> Result<Vec<Value>, String> {
-    let is_meant = |subject: &Subject| figure.names.first().is_none_or(|name| names(name, subject));
-    let found: Vec<_> = counts.iter().filter(|(subject, _)| is_meant(subject)).collect();
-    if found.is_empty() && !figure.names.is_empty() {
-        return Err(absent(
-            figure,
-            figure.measure.word(),
-            counts.iter().map(|(subject, _)| subject),
-        ));
+    /// Adds up the counts of all subjects that match the figure's names. The subject of the result
+    /// is the one with the highest count, and its worst case the longest of all.
+    fn sum(&self, figure: &Figure, counts: &[Occurrences]) -> Result<Vec<Value>, String> {
+        let is_meant =
+            |of: &&Occurrences| figure.names.first().is_none_or(|name| names(name, &of.subject));
+        let found: Vec<_> = counts.iter().filter(is_meant).collect();
+        if found.is_empty() && !figure.names.is_empty() {
+            let known = counts.iter().map(|of| &of.subject);
+            return Err(absent(figure, figure.measure.word(), known));
+        }
+        let count = found.iter().map(|of| of.count).sum();
+        let most = found.iter().rev().max_by_key(|of| of.count).filter(|of| of.count > 0);
+        let longest = found
+            .iter()
+            .filter_map(|of| of.longest)
+            .reduce(|longest, next| if next.ticks > longest.ticks { next } else { longest });
+        let worst = longest.map(|of| self.worst(of.at.into(), self.in_time(of.ticks)));
+        Ok(vec![Value {
+            subject: most.map(|of| of.subject.name.clone()),
+            part: most.map(|of| of.count).filter(|part| *part < count),
+            worst,
+            ..Value::of(Quantity::Count(count))
+        }])
     }
-    let count = found.iter().map(|(_, count)| count).sum();
-    let worst = found.iter().max_by_key(|(_, count)| *count).filter(|(_, count)| *count > 0);
-    let subject = worst.map(|(subject, _)| subject.name.clone());
-    Ok(vec![Value { subject, quantity: Quantity::Count(count), nanoseconds: None, worst: None }])
+
+    /// Returns a worst case with its place.
+    fn worst(&self, Place { seq, ticks }: Place, quantity: Quantity) -> Worst {
+        Worst { seq, ticks, time_ns: self.clock.nanoseconds(ticks), quantity }
+    }
 }
 
 fn names(name: &Name, subject: &Subject) -> bool {
@@ -248,9 +272,6 @@ fn shown(figure: &Figure, subject: &Subject) -> String {
         _ => subject.name.clone(),
     }
 }
-
-/// Maximum number of names in a message.
-const MAX_NAMES: usize = 6;
 
 /// Returns a message that the trace lacks a figure, with the names for which the trace has this
 /// figure.
@@ -276,15 +297,7 @@ fn absent<'a>(
     let hint = match nearest(name.as_str(), others.iter().copied()) {
         Some(meant) => did_you_mean(Some(meant)),
         None if others.is_empty() => String::new(),
-        None => {
-            let shown: Vec<_> =
-                others.iter().take(MAX_NAMES).map(|name| format!("'{name}'")).collect();
-            let more = match others.len().saturating_sub(MAX_NAMES) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            format!("; it shows those of {}{more}", shown.join(", "))
-        }
+        None => format!("; it shows those of {}", some_of(others.into_iter())),
     };
     format!("the trace shows no {what} of '{}'{hint}", name.as_str().escape_debug())
 }
