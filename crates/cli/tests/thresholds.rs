@@ -107,7 +107,7 @@ fn thresholds_that_the_trace_does_not_decide_have_a_reason() {
         ),
         ("response(control).p99 < 100 ticks", "the trace shows no response times"),
         ("missed == 0", "this format does not record missed deadlines"),
-        ("load(control) in 10 ms < 1 %", "the trace shows no load in windows of this length"),
+        ("load(interrupts) in 10 ms < 1 %", "windows need a clock of one known rate"),
     ];
     for (rules, reason) in cases {
         let output = check(folder.path(), rules, &[]);

@@ -154,9 +154,8 @@ fn a_statement_that_the_trace_does_not_decide_has_a_reason() {
 fn decided(rule: &str, values: &[u64], baseline: Option<(u64, u64)>) -> (Option<bool>, String) {
     let value = |ticks: &u64| Value {
         subject: Some(format!("task {ticks}")),
-        quantity: Quantity::Ticks(*ticks),
         nanoseconds: Some(ticks * 1000),
-        worst: None,
+        ..Value::of(Quantity::Ticks(*ticks))
     };
     let figures = Given(Ok(values.iter().map(value).collect()));
     let baseline = baseline.map(|(ticks, tolerance)| {
@@ -195,11 +194,11 @@ fn the_value_that_is_nearest_to_the_limit_or_furthest_beyond_it_decides() {
         (">= 10 ticks", &[10, 40, 30], ""),
         (">= 11 ticks", &[40, 10], "10 ticks, expected >= 11 ticks (task 10)"),
         ("= 10 ticks", &[10, 10], ""),
-        ("= 10 ticks", &[9, 12, 10], "12 ticks, expected = 10 ticks (task 12)"),
-        ("= 10 ticks", &[8, 11], "8 ticks, expected = 10 ticks (task 8)"),
+        ("= 10 ticks", &[9, 12, 10], "12 ticks, expected == 10 ticks (task 12)"),
+        ("= 10 ticks", &[8, 11], "8 ticks, expected == 10 ticks (task 8)"),
         // If two values differ from the limit by the same amount, the message states the first
         // value.
-        ("= 10 ticks", &[8, 12], "8 ticks, expected = 10 ticks (task 8)"),
+        ("= 10 ticks", &[8, 12], "8 ticks, expected == 10 ticks (task 8)"),
         ("!= 10 ticks", &[9, 12, 11], ""),
         ("!= 10 ticks", &[9, 12, 10], "10 ticks, expected != 10 ticks (task 10)"),
         ("< 40001 ns", &[40, 10], ""),
@@ -257,12 +256,7 @@ fn the_place_of_the_worst_value_follows_the_message() {
         (worst(None, None), "50 ticks at tick 7"),
     ];
     for (worst, place) in cases {
-        let value = Value {
-            subject: None,
-            quantity: Quantity::Ticks(50),
-            nanoseconds: None,
-            worst: Some(worst),
-        };
+        let value = Value { worst: Some(worst), ..Value::of(Quantity::Ticks(50)) };
         let figures = Given(Ok(vec![value]));
         let verdict = checked(TINY, "held(m).max < 40 ticks", &figures, None);
         let messages: Vec<_> = verdict.failures.iter().map(message).collect();
@@ -297,12 +291,12 @@ fn missing_events_break_an_upper_limit_at_the_gap_that_exceeds_it() {
     // The sums after the gaps are 5, 16, 44 and 54. A lower limit can be decided only at the end of
     // the trace.
     let broken = [
-        ("lost = 0", "5, expected = 0"),
+        ("lost = 0", "5, expected == 0"),
         ("lost < 5", "5, expected < 5"),
         ("lost <= 5", "16, expected <= 5"),
         ("lost < 54", "54, expected < 54"),
         ("lost <= 53", "54, expected <= 53"),
-        ("lost = 5", "54, expected = 5"),
+        ("lost = 5", "54, expected == 5"),
         ("lost > 54", "54, expected > 54"),
         ("lost >= 55", "54, expected >= 55"),
         ("lost != 54", "54, expected != 54"),
@@ -320,7 +314,7 @@ fn losses_of_unknown_size_decide_only_what_they_can() {
     for rule in ["lost < 2", "lost <= 1", "lost > 0", "lost > 1", "lost = 1", "lost != 0"] {
         assert_eq!(lost(trace, rule), (None, unknown.to_owned()), "{rule}");
     }
-    for (rule, message) in [("lost = 0", "1, expected = 0"), ("lost < 1", "1, expected < 1")] {
+    for (rule, message) in [("lost = 0", "1, expected == 0"), ("lost < 1", "1, expected < 1")] {
         assert_eq!(lost(trace, rule), (Some(false), message.to_owned()), "{rule}");
     }
 }
