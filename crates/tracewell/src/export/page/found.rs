@@ -118,19 +118,6 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_compared_without_the_case_of_letters() {
-        for (text, wanted) in
-            [("TX_Mutex", "mutex"), ("Zähler", "zähler"), ("ÄRGER", "ärg"), ("", "")]
-        {
-            assert!(contains(text, wanted), "{text}: {wanted}");
-        }
-        for (text, wanted) in [("mute", "mutex"), ("plain", "ä"), ("Zähler", "zahler"), ("", "a")]
-        {
-            assert!(!contains(text, wanted), "{text}: {wanted}");
-        }
-    }
-
-    #[test]
     fn events_are_found_forwards_and_backwards_and_are_counted() {
         let every = Search { limit: usize::MAX, count: true, ..Search::default() };
         let (all, more, count) = found("TX_", every);

@@ -290,6 +290,19 @@ mod tests {
     }
 
     #[test]
+    fn texts_are_compared_without_the_case_of_letters() {
+        for (text, wanted) in
+            [("TX_Mutex", "mutex"), ("Zähler", "zähler"), ("ÄRGER", "ärg"), ("", "")]
+        {
+            assert!(contains(text, wanted), "{text}: {wanted}");
+        }
+        for (text, wanted) in [("mute", "mutex"), ("plain", "ä"), ("Zähler", "zahler"), ("", "a")]
+        {
+            assert!(!contains(text, wanted), "{text}: {wanted}");
+        }
+    }
+
+    #[test]
     fn numbers_stand_alone() {
         let number = number_in("64");
         for text in ["64", "a=64, b", "0x40", "(64)", "3-64", "64.", "x 0x00000040"] {

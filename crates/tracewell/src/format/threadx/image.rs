@@ -66,7 +66,9 @@ impl Image {
         let events = distance(header.trace_base_address, header.buffer_start);
         let registry_slots = registry_size / layout.registry_slot_size();
         let event_slots = buffer_size / layout.event_size();
-        let in_sequence = layout.header_size() + registry_slots * layout.registry_slot_size();
+        let registry_length = registry_slots * layout.registry_slot_size();
+        // With 32 bits, a damaged size can be as large as the address space.
+        let in_sequence = layout.header_size().saturating_add(registry_length);
         // While more bytes may follow, the end is unknown, so accept addresses after the last byte.
         let end = last.then_some(bytes.len());
         let mut place = |word, name: &str, computed: u64, sequential: usize| {
