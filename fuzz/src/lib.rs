@@ -157,6 +157,7 @@ fn follow(settings: &Settings, data: &[u8]) {
         jobs: true,
         waits: true,
         only_inverted: data.first().is_some_and(|first| first & 2 == 2),
+        worst_waits: None,
         budgets: true,
         pairs: vec![marks],
         expected: [("pid 3".to_owned(), Expected { period: Some(10), deadline: Some(5) })]

@@ -23,6 +23,9 @@ const MAX_LINES = 14;
 /** Headings of the shares with the places at which a narrow panel may break them. The numbers below them need less room. */
 const HYPHENATED = new Map([["ready or preempted", "ready or pre\u00ADempted"], ["blocked", "block\u00ADed"], ["sleeping", "sleep\u00ADing"]]);
 
+/** Maximum number of findings of a kind in the list. */
+const MAX_FINDINGS = 5;
+
 /** A warning about a span in a part of a large trace. */
 const COMBINED = "At this zoom, short states are combined, so this may be more than one. Zoom in until events are listed.";
 
@@ -371,7 +374,7 @@ export class Details {
         const links = [];
         const time = (/** @type {number} */ offset) => model.time(model.exact(offset));
         const order = [...inversion.ticks.keys()].sort((a, b) => inversion.ticks[b] - inversion.ticks[a]);
-        for (const i of order.slice(0, 5)) {
+        for (const i of order.slice(0, MAX_FINDINGS)) {
             const length = model.span(inversion.from[i], inversion.from[i] + inversion.ticks[i]);
             const label = `priority inversion of ${model.name(inversion.context[i])}, ${length}, at ${time(inversion.from[i])}`;
             const waiter = this.places.rowOf(inversion.context[i]);
@@ -380,12 +383,12 @@ export class Details {
             links.push(element("li", [this.link(label, model.part && waiter ? seek : () => this.places.inversion(i))]));
         }
         const missed = [...model.intervals.misses.indices];
-        for (const i of missed.slice(0, 5)) {
+        for (const i of missed.slice(0, MAX_FINDINGS)) {
             const label = `missed deadline of ${model.name(job.context[i])}, at ${time(job.missed[i])}`;
             const end = job.untilSeq[i] > 0 ? job.until[i] : Math.max(job.missed[i], job.from[i]);
             links.push(element("li", [this.link(label, () => this.places.zoom(job.from[i], end))]));
         }
-        for (let i = 0; i < Math.min(gap.from.length, 5); i += 1) {
+        for (let i = 0; i < Math.min(gap.from.length, MAX_FINDINGS); i += 1) {
             links.push(element("li", [this.link(`${model.missing(i)}, at ${time(gap.from[i])}`, () => this.places.zoom(gap.from[i], gap.until[i]))]));
         }
         for (const { filter, from, until } of model.hidden.slice(0, 5)) {
@@ -396,7 +399,10 @@ export class Details {
         const json = header.part ? figuresIn(/** @type {import("./source.js").Column} */ (model.columns.get("figures"))) : null;
         const misses = json ? json.tasks.reduce((/** @type {number} */ sum, /** @type {any} */ task) => sum + (task.deadline_misses ?? 0), 0) : missed.length;
         const least = header.part && header.moreWaits > 0 ? "at least " : "";
-        const counts = [least + counted(inversions, "priority inversion"), counted(misses, "missed deadline"), counted(json?.gaps ?? gap.from.length, "gap")];
+        const kinds = /** @type {[number, string][]} */ ([[inversions, "priority inversion"], [misses, "missed deadline"], [json?.gaps ?? gap.from.length, "gap"]]);
+        const others = kinds.filter(([count]) => count > MAX_FINDINGS).map(([count, name]) => counted(count - MAX_FINDINGS, `more ${name}`));
+        if (others.length > 0) links.push(element("li", [`${others.join(", ")}: see Figures`]));
+        const counts = kinds.map(([count, name], i) => (i === 0 ? least : "") + counted(count, name));
         const scope = header.part ? "whole trace: " : "";
         const parts = [element("h2", ["Findings"]), element("p", [scope + counts.join(" · ")]), element("ul", links)];
         if (header.needed) parts.push(element("p", [`States are unknown: they need ${header.needed}.`]));

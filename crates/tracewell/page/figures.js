@@ -103,7 +103,8 @@ export class Figures {
         // Keep all columns of inversions: a check for empty columns would compute all of their cells.
         const { length } = this.model;
         const own = [withoutEmpty(this.threads(figures)), withoutEmpty(this.locks(figures)), withoutEmpty(this.waits(file, 0, length)),
-            this.inversions(file, 0, length), withoutEmpty(this.misses(file, 0, length)), withoutEmpty(this.loads(file, 0, length))];
+            this.inversions(file, 0, length), withoutEmpty(this.misses(file, 0, length)), this.gaps(this.model, file, 0, length),
+            withoutEmpty(this.loads(file, 0, length))];
         const section = this.model.files[file]?.title;
         return [...own, ...this.others(figures)].filter((table) => table.rows.length > 0).map((table) => ({ ...table, section }));
     }
@@ -301,6 +302,19 @@ export class Figures {
         return { name: "Load over time", rows, columns: ["from", "load", "interrupts", ...shown.map((context) => model.name(context))] };
     }
 
+    /** Returns the gaps that overlap a time range. `model` is the loaded one, or the whole of a large trace. @type {(model: import("./model.js").Model, file: number, first: number, last: number) => Table} */
+    gaps(model, file, first, last) {
+        const { gap } = model;
+        const own = [...gap.from.keys()].filter((i) =>
+            (gap.file?.[i] ?? 0) === file && model.ended(gap, i) >= first && gap.from[i] <= last);
+        const rows = own.map((i) => {
+            const [from, until] = [gap.from[i], model.ended(gap, i)];
+            const go = () => this.places.zoom(from, until);
+            return [{ ...cell(model.missing(i)), go }, this.length(until - from, go), { text: model.time(model.exact(from)), value: from, go }];
+        });
+        return { name: "Gaps", rows, columns: ["missing", "length", "begins"] };
+    }
+
     /** Returns the other lists of the JSON as tables without empty columns. @param {FileFigures} figures @returns {Table[]} */
     others({ file, json }) {
         const { tasks, locks, ...rest } = json;
@@ -400,7 +414,8 @@ export class Figures {
         ]);
         const files = model.files.length > 0 ? model.files : [{}];
         const findings = files.flatMap((/** @type {any} */ { title }, /** @type {number} */ file) =>
-            [withoutEmpty(this.waits(file, from, to)), this.inversions(file, from, to), withoutEmpty(this.misses(file, from, to)), withoutEmpty(this.loads(file, from, to))]
+            [withoutEmpty(this.waits(file, from, to)), this.inversions(file, from, to), withoutEmpty(this.misses(file, from, to)),
+                this.gaps(model, file, from, to), withoutEmpty(this.loads(file, from, to))]
                 .map((table) => ({ ...table, name: title === undefined ? table.name : `${table.name} of ${title}` })));
         return [
             this.byState(from, to),

@@ -233,7 +233,11 @@ export class LargeTables {
         const { json, text } = this.exact.ofWhole();
         this.states[0] = text;
         const known = json ?? this.figures.files[0]?.json;
-        return known ? new LargeFigures(this.figures, known).tables : [];
+        if (!known) return [];
+        const { places } = this.figures;
+        const all = places.timeline.whole;
+        const gaps = all ? [this.figures.gaps(all, 0, 0, all.length)].filter(({ rows }) => rows.length > 0) : [];
+        return [...new LargeFigures(this.figures, known).tables, ...gaps];
     }
 
     /** Returns the tables of the selected range or of the visible time. @type {(from: number, to: number, isSelected: boolean) => Table[]} */

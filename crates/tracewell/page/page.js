@@ -160,9 +160,10 @@ export function show(content, store, load, asks, several = null) {
     });
     const offsets = new Offsets(timeline, named("offsets"));
     const keys = new Keys(timeline, list, search, filter, new Roving(timeline, places), tabs, marking, offsets, named("keys"), notice);
-    const exists = (/** @type {any} */ selection) => ("event" in selection ? selection.event < model.events.count
-        : "whole" in selection ? selection.whole < model.rows.length
-            : selection.span < (model.rows[selection.row]?.spans.count ?? 0));
+    // Numbers of events and spans in a part would name others in the next part.
+    const exists = (/** @type {any} */ selection) => ("whole" in selection ? selection.whole < model.rows.length
+        : !model.part && ("event" in selection ? selection.event < model.events.count
+            : selection.span < (model.rows[selection.row]?.spans.count ?? 0)));
     const recolour = () => {
         const order = contextOrder(model).map((/** @type {any} */ row) => row.context);
         contexts.splice(0, contexts.length, ...contextColours(model.contexts, order, theme.colours));

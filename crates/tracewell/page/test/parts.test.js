@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 
-import { PROGRAM, ROOT, hash, keep, launched, opened, options, temporary } from "./chromium.js";
+import { PROGRAM, ROOT, converted, hash, keep, launched, opened, options, temporary } from "./chromium.js";
 import { writeLarge } from "./large.js";
 import { duration } from "../time.js";
 
@@ -260,6 +260,18 @@ test("the view in sequence works if a part of a large trace lists events, and sa
     for (let i = 0; i < 12; i += 1) await page.keyboard.press("d");
     await page.waitForFunction(() => document.getElementById("sequence").getAttribute("aria-pressed") === "true", undefined, { timeout: 120_000 });
     await hash(page, /q=1/);
+    assert.deepEqual(faults, []);
+    await page.close();
+});
+
+test("the findings state how many more there are, and a table lists all gaps", options, async () => {
+    const { page, faults } = await opened(converted("crates/tracewell/tests/fixtures/rkh/ahsm-overrun.bin"));
+    const gaps = Number(/(\d+) gaps/.exec(await page.textContent("#details p"))[1]);
+    assert.ok(gaps > 5);
+    assert.equal(await page.locator("#details li").last().textContent(), `${gaps - 5} more gap${gaps === 6 ? "" : "s"}: see Figures`);
+    await page.keyboard.press("2");
+    await page.locator("#figures nav button", { hasText: /^Gaps$/ }).first().click();
+    assert.equal(await page.locator("#figures tbody tr").count(), gaps);
     assert.deepEqual(faults, []);
     await page.close();
 });

@@ -166,7 +166,8 @@ impl Term {
     }
 }
 
-/// Returns true if a text contains another one, which is in lower case. Ignores the case of letters.
+/// Returns true if a text contains another one, which is in lower case. Ignores the case of
+/// letters.
 fn contains(text: &str, wanted: &str) -> bool {
     if !text.is_ascii() {
         return text.to_lowercase().contains(wanted);
