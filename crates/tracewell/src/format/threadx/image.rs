@@ -170,18 +170,19 @@ impl Remarks<'_> {
         sequential: usize,
         end: Option<usize>,
     ) -> usize {
-        let computed = usize::try_from(computed).unwrap_or(usize::MAX);
-        if computed == sequential {
+        if computed == sequential as u64 {
             return sequential;
         }
-        let inside = computed >= self.layout.header_size() && end.is_none_or(|end| computed < end);
-        let taken = if inside { computed } else { sequential };
+        let inside = computed >= self.layout.header_size() as u64
+            && end.is_none_or(|end| computed < end as u64);
+        let taken = if inside { computed } else { sequential as u64 };
         let message = format!(
             "{name}: expected offset {sequential} (sections follow each other), \
              found {computed}; reading at {taken}"
         );
         self.add(Severity::Warning, word, message);
-        taken
+        // The message has the whole number, even where an offset in memory is shorter.
+        usize::try_from(taken).unwrap_or(usize::MAX)
     }
 }
 
