@@ -11,6 +11,11 @@ use crate::support::fixture;
 
 const HEAD: &str = "case\tevents\tgaps\tlost\tdamage\twarnings\trefused\tdigest\tin parts";
 
+/// Samples of 64-bit targets. A damaged size in their headers can be larger than
+/// the memory of a 32-bit machine. There, the decoder counts fewer slots, so the rows are not
+/// compared.
+const NEEDS_64_BITS: [&str; 3] = ["wrapped: ", "wide stamps: ", "late width: "];
+
 /// The largest number of changed rows that a failure lists.
 const SHOWN: usize = 20;
 
@@ -67,6 +72,10 @@ fn changes(stored: &str, found: &str) -> Vec<String> {
     }
     let gone = stored.keys().filter(|case| !found.contains_key(*case));
     changes.extend(gone.map(|case| format!("  {case}\n    stored, but no such case\n")));
+    if cfg!(target_pointer_width = "32") {
+        changes
+            .retain(|row| !NEEDS_64_BITS.iter().any(|sample| row.trim_start().starts_with(sample)));
+    }
     changes
 }
 
