@@ -11,9 +11,8 @@ use crate::support::fixture;
 
 const HEAD: &str = "case\tevents\tgaps\tlost\tdamage\twarnings\trefused\tdigest\tin parts";
 
-/// Samples of 64-bit targets. A damaged size in their headers can be larger than
-/// the memory of a 32-bit machine. There, the decoder counts fewer slots, so the rows are not
-/// compared.
+/// Samples of 64-bit targets. A damaged size in their headers can be larger than the memory of a
+/// 32-bit machine. There, the decoder counts fewer slots, so the rows are not compared.
 const NEEDS_64_BITS: [&str; 3] = ["wrapped: ", "wide stamps: ", "late width: "];
 
 /// The largest number of changed rows that a failure lists.
