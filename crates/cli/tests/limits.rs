@@ -114,7 +114,7 @@ fn a_file_that_the_system_makes_while_it_is_read_is_not_empty() {
 fn more_threads_than_any_machine_has_are_refused() {
     let output = run(&["report", "--layout", "trcrpt", "--threads", "1000000", TRACE]);
     assert_eq!((status(&output), output.stdout.len()), (Some(2), 0));
-    assert!(stderr(&output).contains("1000000 is not in 0..=256"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("1000000 is not in 1..=256"), "{}", stderr(&output));
 }
 
 #[cfg(target_os = "linux")]
