@@ -34,7 +34,12 @@ function jobs(model, each) {
         // A job starts when its task first runs for itself after the release and after the job before it. If the task runs on without
         // a break between two jobs, the page does not contain the moment at which the scheduler chose the task for the later one.
         let free = 0;
+        let released = -1;
         for (const i of indices) {
+            // A job that missed several deadlines is in the list for each of them. A missed deadline without a job begins and ends at its event.
+            const isOnlyMissed = job.from[i] === job.until[i] && job.missed_seq[i] > 0 && job.missed_seq[i] === job.untilSeq[i];
+            if (isOnlyMissed || job.fromSeq[i] === released) continue;
+            released = job.fromSeq[i];
             const isEnded = job.untilSeq[i] > 0;
             if (isEnded) each({ group: "Response", name, from: job.from[i], to: job.until[i], place: { job: i } });
             const begin = Math.max(job.from[i], free);
