@@ -329,7 +329,7 @@ impl Quantity {
         amount
     }
 
-    /// Returns an amount of the same unit with its fraction as text. Times of at least a microsecond
+    /// Returns an amount of the same unit with its fraction as text. Times of a microsecond or more
     /// are written without a fraction of a nanosecond, unless the fraction distinguishes them from
     /// `limit`.
     pub(super) fn with_fraction(self, exact: Fraction, limit: u64) -> String {

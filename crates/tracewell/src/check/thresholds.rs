@@ -54,7 +54,7 @@ impl Baseline {
         self.figures.entry(figure.to_owned()).or_default().push(quantity);
     }
 
-    /// Returns the reason why the baseline has no value of a figure in a unit; `None` if it has one.
+    /// Returns the reason why the baseline has no value of a figure in a unit, or `None`.
     fn lacks(&self, figure: &str, unit: &str) -> Option<String> {
         match self.figures.get(figure) {
             None => Some(format!("the baseline has no value of {figure}")),

@@ -210,7 +210,7 @@ impl From<Position> for Place {
 pub struct Occurrences {
     /// The mutex or task.
     pub subject: Subject,
-    /// Their number.
+    /// The number of occurrences.
     pub count: u64,
     /// The longest of them in ticks, and the event with which it ended, if the analysis stores it.
     pub longest: Option<LongestInversion>,
