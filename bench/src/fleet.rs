@@ -9,7 +9,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::simulation::{self, Change, Run};
+// `simulation` also defines changes of the firmware that the fleet does not use.
+#[allow(dead_code)]
+#[path = "../../crates/record/examples/scheduling/simulation/mod.rs"]
+pub(crate) mod simulation;
+
+use simulation::{Change, Run};
 
 /// The versions of the firmware, in the order of their release.
 pub const FIRMWARE: [&str; 4] = ["1.0", "1.1", "1.2", "1.3"];

@@ -20,11 +20,6 @@ pub mod templates;
 pub mod trace;
 pub mod tracing;
 
-// The example `scheduling` also defines changes of its firmware that no benchmark uses.
-#[allow(dead_code)]
-#[path = "../../crates/record/examples/scheduling/simulation/mod.rs"]
-mod simulation;
-
 use tracewell::model::{Batch, Flow, Sink, Trace};
 
 /// Counts the events of a trace, and does nothing else with them.
@@ -49,15 +44,6 @@ impl Sink for Events {
 pub fn median(measurements: &mut [f64]) -> f64 {
     measurements.sort_by(f64::total_cmp);
     measurements.get(measurements.len() / 2).copied().unwrap_or(0.0)
-}
-
-/// Returns a pseudo-random number below `n`, and updates the state `random` (xorshift, G.
-/// Marsaglia).
-pub(crate) fn draw(random: &mut u64, n: u64) -> u64 {
-    *random ^= *random << 13;
-    *random ^= *random >> 7;
-    *random ^= *random << 17;
-    (*random >> 32) % n
 }
 
 /// Parses a number of bytes with or without a unit. Returns `None` if the string is invalid.

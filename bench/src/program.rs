@@ -11,7 +11,7 @@
 
 use tracewell_wire::threadx::ids::class;
 
-use crate::simulation::kernel::{CYCLES_PER_US, Kernel, Step};
+use crate::fleet::simulation::kernel::{CYCLES_PER_US, Kernel, Step};
 use crate::trace::USUAL;
 
 use Step::{
@@ -291,5 +291,5 @@ fn again<const TIMES: u64, const STEPS: usize>(kernel: &mut Kernel<'_>, thread: 
 
 /// Returns a number below `n`.
 fn draw(kernel: &mut Kernel<'_>, n: u64) -> u64 {
-    crate::draw(&mut kernel.random, n)
+    crate::trace::draw(&mut kernel.random, n)
 }

@@ -51,7 +51,7 @@ fn context(task: u16) -> u16 {
 impl Scene {
     /// Returns a number below `n`.
     fn draw(&mut self, n: u64) -> u64 {
-        crate::draw(&mut self.random, n)
+        crate::trace::draw(&mut self.random, n)
     }
 
     fn begin(&mut self) {

@@ -140,7 +140,7 @@ impl Default for Scene {
 
 impl Scene {
     fn draw(&mut self, n: u64) -> u64 {
-        crate::draw(&mut self.random, n)
+        draw(&mut self.random, n)
     }
 
     fn next(&mut self) -> Event {
@@ -209,4 +209,13 @@ impl Scene {
             }
         }
     }
+}
+
+/// Returns a pseudo-random number below `n`, and updates the state `random` (xorshift, G.
+/// Marsaglia).
+pub(crate) fn draw(random: &mut u64, n: u64) -> u64 {
+    *random ^= *random << 13;
+    *random ^= *random >> 7;
+    *random ^= *random << 17;
+    (*random >> 32) % n
 }
