@@ -556,3 +556,25 @@ fn a_client_that_leaves_does_not_end_the_server() {
     }
     assert_eq!(server.get("").status, 200);
 }
+
+#[test]
+fn a_client_that_closes_its_side_gets_the_whole_answer_or_an_error() {
+    let server = Server::start(&[TRACE]);
+    for path in ["api/v1/search?q=mutex_get", "api/v1/analysis"] {
+        let whole = server.get(path);
+        let mut stream = server.connect();
+        let host = &server.authority;
+        write!(stream, "GET {}{path} HTTP/1.1\r\nHost: {host}\r\n\r\n", server.secret).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        let answer = Answer::parse(&bytes);
+        match answer.status {
+            200 => assert_eq!(answer.body, whole.body),
+            status => {
+                assert_eq!(status, 400, "{}", answer.text());
+                assert!(answer.text().contains("closed its side"), "{}", answer.text());
+            }
+        }
+    }
+}

@@ -322,6 +322,7 @@ fn read_head(mut stream: &TcpStream, limits: &Limits) -> io::Result<Option<Vec<u
     }
     Ok(Some(head))
 }
+
 /// Returns true if the client has closed its side of the connection. It then needs no answer.
 pub(super) fn is_closed(stream: &TcpStream) -> bool {
     if stream.set_nonblocking(true).is_err() {

@@ -394,7 +394,10 @@ struct WhileOpen<'a, S> {
 impl<S: Sink> Sink for WhileOpen<'_, S> {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         if self.stream.is_some_and(http::is_closed) {
-            return Flow::Break(Stop::Complete);
+            // A client can close only its own side and still read. It must not get a part as the
+            // whole answer, so it gets an error.
+            let message = "the client closed its side of the connection before the answer";
+            return Flow::Break(Stop::Failed(Box::new(SinkError::NotPossible(message.into()))));
         }
         self.sink.events(trace, batch)
     }
