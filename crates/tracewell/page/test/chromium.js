@@ -99,6 +99,12 @@ export async function hash(page, pattern) {
     await page.waitForFunction((/** @type {string} */ source) => new RegExp(source).test(location.hash), pattern.source);
 }
 
+/** Waits until the text of an element has this form. @param {any} page @param {string} selector @param {RegExp} pattern */
+export function shows(page, selector, pattern) {
+    return page.waitForFunction(([query, source]) => new RegExp(source, "s").test(document.querySelector(query)?.textContent ?? ""),
+        [selector, pattern.source]);
+}
+
 /**
  * Saves a screenshot, if the folder for screenshots is set.
  * @param {any} page

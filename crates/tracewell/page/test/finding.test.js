@@ -3,17 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { converted, hash, keep, launched, opened, options } from "./chromium.js";
+import { converted, hash, keep, launched, opened, options, shows } from "./chromium.js";
 
 const EXAMPLE = ["examples/scheduling.trx", "rate=100MHz"];
 
 launched();
-
-/** Waits until the text of an element has this form. @param {any} page @param {string} selector @param {RegExp} pattern */
-function shows(page, selector, pattern) {
-    return page.waitForFunction(([query, source]) => new RegExp(source, "s").test(document.querySelector(query)?.textContent ?? ""),
-        [selector, pattern.source]);
-}
 
 test("a search finds numbers, ids, addresses and ticks", options, async () => {
     const { page, faults } = await opened(converted(...EXAMPLE));
