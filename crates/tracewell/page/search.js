@@ -113,29 +113,28 @@ export class Search {
         this.show();
     }
 
-    /** Offers the contexts and objects whose names contain the text. */
+    /** Offers the event with the typed number, and the contexts and objects whose names contain the text. */
     offer() {
         const { timeline } = this.list;
         const lanes = offered(timeline.all, this.done);
-        const buttons = lanes.map(({ label, group, tree, row }) => {
-            const button = element("button", [label, element("small", [group.slice(tree?.length ?? 0)])]);
-            button.setAttribute("type", "button");
-            button.addEventListener("click", () => {
-                this.places.whole(row.index);
+        const button = (/** @type {string} */ label, /** @type {string} */ more, /** @type {() => void} */ go) => {
+            const made = element("button", [label, element("small", [more])]);
+            made.setAttribute("type", "button");
+            made.addEventListener("click", () => {
+                go();
                 timeline.canvas.focus();
             });
-            return button;
-        });
+            return made;
+        };
+        const buttons = lanes.map(({ label, group, tree, row }) =>
+            button(label, group.slice(tree?.length ?? 0), () => this.places.whole(row.index)));
         const event = this.numbered;
+        const { events, kinds } = timeline.model;
+        const { numbered } = this.seeker;
         if (event >= 0) {
-            const label = timeline.model.kinds[timeline.model.events.kind[event]].label;
-            const button = element("button", [`event ${timeline.model.events.number(event)}`, element("small", [label])]);
-            button.setAttribute("type", "button");
-            button.addEventListener("click", () => {
-                this.places.event(event);
-                timeline.canvas.focus();
-            });
-            buttons.unshift(button);
+            buttons.unshift(button(`event ${events.number(event)}`, kinds[events.kind[event]].label, () => this.places.event(event)));
+        } else if (numbered) {
+            buttons.unshift(button(`event ${numbered.seq}`, "", () => this.places.seekEvent(numbered.seq, numbered.ticks)));
         }
         this.offers.replaceChildren(...buttons);
         this.offers.hidden = buttons.length === 0;
@@ -167,12 +166,13 @@ export class Search {
         if (!model.part) return;
         // The list contains only events of a part, so the seeker searches the whole trace.
         const isTime = rangeIn(model, this.done) !== null || timeIn(model, this.done) !== null;
-        this.seeker.run(isTime ? "" : this.done);
+        this.seeker.run(isTime ? "" : this.done, model.header.events);
         this.showFound();
     }
 
-    /** Shows the events that the seeker found in the whole trace. */
+    /** Shows the events that the seeker found in the whole trace, and offers the event whose number was typed. */
     showFound() {
+        this.offer();
         const origin = Number(this.list.timeline.model.origin);
         this.overview.found = this.seeker.found.map(({ ticks }) => ticks - origin);
     }

@@ -1,6 +1,7 @@
 // The search in all events of a large trace. The page lists only the events of a part, so the server or the worker searches.
 
 import { lowerBound } from "./bounds.js";
+import { numberIn } from "./matching.js";
 import { grouped } from "./time.js";
 
 /** Time in milliseconds between the last change of the text and the request. */
@@ -23,7 +24,11 @@ export class Seeker {
     constructor(asks, changed) {
         this.asks = asks;
         this.changed = changed;
+        /** Number of events in the trace. */
+        this.events = 0;
         this.wanted = "";
+        /** The event whose number is the text. It arrives before the found events, for which the whole trace may have to be read. @type {Found | null} */
+        this.numbered = null;
         this.control = new AbortController();
         /** @type {ReturnType<typeof setTimeout> | undefined} */
         this.timer = undefined;
@@ -48,15 +53,21 @@ export class Seeker {
         this.control = new AbortController();
         this.wanted = this.failure = "";
         this.found = [];
+        this.numbered = null;
         this.before = 0;
         this.more = this.isSearching = false;
         this.count = null;
         this.ready = Promise.resolve();
     }
 
-    /** Searches for another text. Ends the search for the previous one. @param {string} text */
-    run(text) {
+    /**
+     * Searches for another text. Ends the search for the previous one.
+     * @param {string} text
+     * @param {number} events number of events in the trace
+     */
+    run(text, events) {
         const wanted = text.trim();
+        this.events = events;
         if (wanted === this.wanted) return;
         this.clear();
         this.wanted = wanted;
@@ -64,7 +75,10 @@ export class Seeker {
         const { signal } = this.control;
         this.isSearching = true;
         this.ready = new Promise((resolve) => {
-            this.timer = setTimeout(() => this.begin(signal).then(resolve), TYPING_PAUSE);
+            this.timer = setTimeout(() => {
+                this.askNumbered(signal);
+                this.begin(signal).then(resolve);
+            }, TYPING_PAUSE);
         });
     }
 
@@ -72,7 +86,21 @@ export class Seeker {
     again() {
         const text = this.wanted;
         this.clear();
-        this.run(text);
+        this.run(text, this.events);
+    }
+
+    /** Asks for the event whose number is the text. @param {AbortSignal} signal */
+    async askNumbered(signal) {
+        const number = Number(numberIn(this.wanted) ?? -1);
+        if (number < 0 || number >= this.events) return;
+        const after = number === 0 ? undefined : number - 1;
+        const wanted = { text: this.wanted, after, before: number + 1, limit: 1, count: false };
+        // If this fails, the search fails as well, and says why.
+        const { events } = await /** @type {import("./asks.js").Asks} */ (this.asks).search(wanted, signal).catch(() => ({ events: [] }));
+        if (signal.aborted || events.length === 0) return;
+        const [{ seq, ticks }] = events;
+        this.numbered = { seq, ticks: Number(ticks) };
+        this.changed();
     }
 
     /** Finds the first events, and then counts all of them. @param {AbortSignal} signal */

@@ -632,7 +632,7 @@ const asks = {
 
 test("the next and previous event with a text are found in the whole trace, also beyond the events that were sent", async () => {
     const seeker = new Seeker(asks, () => undefined);
-    seeker.run(" text ");
+    seeker.run(" text ", 3000);
     assert.equal(seeker.text(null), "searching …");
     const here = (/** @type {number | null} */ seq, ticks = 0) => ({ seq, ticks, near: Math.floor(ticks / 7) });
     assert.equal((await seeker.next(1, here(null, 36)))?.seq, 10);
@@ -656,15 +656,37 @@ test("the next and previous event with a text are found in the whole trace, also
     assert.equal(seeker.text(2010), "300 events in the trace");
 });
 
+test("the event with the typed number arrives before the found events", async () => {
+    /** @type {Record<string, any>[]} */
+    const requests = [];
+    const search = async (/** @type {any} */ wanted) => {
+        requests.push(wanted);
+        // The search in the whole trace never ends here.
+        if (wanted.before === undefined) await new Promise(() => undefined);
+        return { events: [{ seq: wanted.before - 1, ticks: "77" }], more: false };
+    };
+    for (const [text, found] of [["0", 0], ["2,999", 2999], ["0xbb7", 2999], ["3000", null], ["-1", null], ["event", null]]) {
+        await new Promise((/** @type {(_: void) => void} */ resolve) => {
+            const seeker = new Seeker({ ...asks, search }, () => seeker.numbered && resolve());
+            seeker.run(String(text), 3000);
+            if (found === null) setTimeout(resolve, 400);
+            else seeker.ready.then(() => assert.fail("the whole trace was searched"));
+        });
+        const { before, after, limit } = requests.find((each) => each.before !== undefined) ?? {};
+        assert.deepEqual(found === null ? before : [after, before, limit], found === null ? undefined : [found === 0 ? undefined : found - 1, found + 1, 1]);
+        requests.length = 0;
+    }
+});
+
 test("a search that finds nothing says so only after it has searched the whole trace", async () => {
     const none = { ...asks, search: async () => ({ events: [], more: false }) };
     const seeker = new Seeker(none, () => undefined);
-    seeker.run("x");
+    seeker.run("x", 3000);
     assert.equal(seeker.text(null), "searching …");
     assert.equal(await seeker.next(1, { seq: null, ticks: 0, near: 0 }), null);
     assert.equal(seeker.text(null), "nothing found in the whole trace");
     const failing = new Seeker({ ...asks, search: async () => Promise.reject(new Error("no such file")) }, () => undefined);
-    failing.run("x");
+    failing.run("x", 3000);
     await failing.ready;
     assert.equal(failing.text(null), "no such file");
 });

@@ -1,35 +1,15 @@
 // Tests the page of a server in a browser, including a trace that grows.
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 
-import { PROGRAM, ROOT, hash, keep, launched, opened, options, temporary } from "./chromium.js";
+import { ROOT, hash, keep, launched, options, temporary } from "./chromium.js";
+import { FIRST_PICTURE, frames, openedAt, served, stored } from "./server.js";
 
 launched();
-
-/** The servers that were started. @type {import("node:child_process").ChildProcess[]} */
-const servers = [];
-// If the server continued to run, the tests would never end.
-after(() => servers.forEach((server) => server.kill()));
-
-/** Starts a server, which ends after the tests. Returns its address. @param {string[]} files */
-async function served(...files) {
-    const env = { ...process.env, XDG_CACHE_HOME: temporary("cache") };
-    const child = spawn(PROGRAM, ["serve", ...files], { cwd: ROOT, env, stdio: ["ignore", "pipe", "inherit"] });
-    servers.push(child);
-    for await (const address of createInterface({ input: child.stdout })) return address;
-    throw new Error("the server ended without an address");
-}
-
-/** Opens the page of a server. The page may send requests only to this server. */
-async function openedAt(/** @type {string} */ address, more = {}) {
-    return opened(address, { allowed: new RegExp(`^(data:|${address.replace(/#.*/, "").replace(/[.?]/g, "\\$&")})`), ...more });
-}
 
 test("the server sends the page, and the page sends requests only to the server", options, async () => {
     const address = await served("-O", "rate=100MHz", "examples/scheduling.trx");
@@ -241,33 +221,6 @@ function repeated(file, copies) {
     return { count: copies * count, length };
 }
 
-/**
- * Presses keys that move the view. Returns a text with the median time of drawing a frame and with
- * the mean processor time per frame. The processor time is that of the page's thread: it includes
- * the handling of the key, but does not depend on other programs.
- */
-async function frames(/** @type {any} */ page) {
-    const times = [];
-    const session = await page.context().newCDPSession(page);
-    await session.send("Performance.enable", { timeDomain: "threadTicks" });
-    const spent = async () => {
-        const { metrics } = await session.send("Performance.getMetrics");
-        return metrics.find((/** @type {{ name: string }} */ { name }) => name === "TaskDuration").value * 1000;
-    };
-    const before = await spent();
-    for (let i = 0; i < 40; i += 1) {
-        const drawn = await page.evaluate(() => document.documentElement.dataset.drawn);
-        await page.keyboard.press(["w", "a", "s", "d"][i % 4]);
-        await page.waitForFunction((/** @type {string} */ old) => document.documentElement.dataset.drawn !== old, drawn);
-        times.push(Number(await page.evaluate(() => document.documentElement.dataset.frame)));
-    }
-    const processor = (await spent() - before) / times.length;
-    await session.detach();
-    const median = times.sort((a, b) => a - b)[times.length / 2];
-    if (process.env.FRAME_MS) assert.ok(median < Number(process.env.FRAME_MS), `${median} ms`);
-    return `median of a frame ${median} ms, processor time ${processor.toFixed(1)} ms`;
-}
-
 test("a page draws 60 tracks on 2000 pixels fast and in little memory", options, async (context) => {
     const names = ["a", "b", "c", "d", "e", "f", "g"].map((name) => temporary(`tracks-${name}.trx`));
     const counts = names.map((name) => repeated(name, Number(process.env.PAGE_COPIES ?? 10)).count);
@@ -285,16 +238,6 @@ test("a page draws 60 tracks on 2000 pixels fast and in little memory", options,
     assert.deepEqual(faults, []);
     await page.close();
 });
-
-/** Stores, when the page draws its first picture, the milliseconds since the page was requested, and the facts that the page shows. */
-const FIRST_PICTURE = `new MutationObserver((_, observer) => {
-    if (document.documentElement?.dataset.drawn === undefined) return;
-    observer.disconnect();
-    globalThis.first = {
-        ms: performance.now(),
-        facts: document.getElementById("facts").textContent,
-    };
-}).observe(document, { attributes: true, subtree: true });`;
 
 /**
  * Checks that the first picture of a page shows only the first events, because the server was still reading. Reports the time of the picture.
@@ -366,10 +309,7 @@ test("a trace of more than two million events is loaded in parts", options, asyn
     assert.ok(heap < 300e6);
     await page.keyboard.press("f");
     // The first server stores a summary after the first picture. Wait for the summary, because the next server needs it.
-    while (!existsSync(join(temporary("cache"), "tracewell"))
-        || !readdirSync(join(temporary("cache"), "tracewell")).some((name) => name.endsWith(".summary"))) {
-        await new Promise((resolve) => { setTimeout(resolve, 100); });
-    }
+    await stored();
     const again = await served("-O", "rate=100MHz", file);
     const second = await openedAt(again);
     assert.ok(await second.page.evaluate(hasAll, all), "the first picture shows all events");

@@ -3,21 +3,10 @@
 //!
 //! A query has one or more terms with ` & ` between them, and an event must match all of them.
 
-use crate::model::{Event, Trace};
-use crate::text::{Describer, TextBuffer};
+use memchr::memmem::Finder;
 
-/// The texts of an event that a query can match.
-#[derive(Debug)]
-struct Parts<'a> {
-    number: u64,
-    id: u32,
-    name: &'a str,
-    label: &'a str,
-    /// The name and the key of the context; empty if the event has no context.
-    context: &'a str,
-    key: &'a str,
-    arguments: &'a str,
-}
+use crate::model::{Event, SeenContexts, Trace};
+use crate::text::{Describer, PerEvent, TextBuffer};
 
 /// The part of an event in which a term looks for its text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,12 +20,15 @@ enum Field {
 #[derive(Debug)]
 struct Term {
     field: Field,
-    /// In lower case.
-    text: String,
+    /// The text, in lower case.
+    text: Finder<'static>,
     /// True if the text must equal the whole of a name or value.
     is_exact: bool,
     /// The number that the text names.
     number: Option<Number>,
+    /// Digits of the number, in decimal and in hexadecimal. A text that contains neither does not
+    /// contain the number.
+    digits: [Finder<'static>; 2],
     /// Names of the contexts and objects with this number as their key, in lower case.
     names: Vec<String>,
 }
@@ -45,30 +37,54 @@ struct Term {
 type Number = (bool, u128);
 
 /// A query for events. Ignores the case of letters.
+///
+/// A large trace has few types of events and few contexts, so each of them is compared only once.
+/// The arguments of an event become text only if the query needs them.
 #[derive(Debug)]
 pub(super) struct Matcher {
     terms: Vec<Term>,
     /// Number of contexts and objects whose names the terms know.
     known: (usize, usize),
+    /// For each type of event, the terms that accept its id or a name.
+    types: PerEvent<Accepted>,
+    /// For each context, the terms that accept its key or name.
+    contexts: Vec<Accepted>,
+    seen_contexts: SeenContexts,
     describer: Describer,
     buffer: TextBuffer,
+    /// The arguments of an event, in lower case.
+    arguments: String,
 }
+
+/// For each term, true if it accepts a type of event or a context.
+type Accepted = Box<[bool]>;
 
 impl Matcher {
     /// Parses a query. No event matches an empty query.
     pub(super) fn new(query: &str) -> Self {
         let terms = query.split(" & ").map(|part| Term::new(&part.trim().to_lowercase()));
         Self {
-            terms: terms.filter(|term| !term.text.is_empty()).collect(),
+            terms: terms.filter(|term| !term.text.needle().is_empty()).collect(),
             known: (0, 0),
+            types: PerEvent::default(),
+            contexts: Vec::new(),
+            seen_contexts: SeenContexts::default(),
             describer: Describer::default(),
             buffer: TextBuffer::default(),
+            arguments: String::new(),
         }
     }
 
-    /// Looks up the contexts and objects whose keys the query names. Call this for each batch,
-    /// because a trace can add contexts and objects.
+    /// Looks up the names and keys of contexts and objects. Call this for each batch, because a
+    /// trace can add contexts and objects.
     pub(super) fn learn(&mut self, trace: &Trace) {
+        let terms = &self.terms;
+        trace.contexts.update(&mut self.contexts, &mut self.seen_contexts, |_, context| {
+            terms
+                .iter()
+                .map(|term| term.accepts_context(&context.name, &context.key_text))
+                .collect()
+        });
         let known = (trace.contexts.len(), trace.objects.len());
         if known == self.known {
             return;
@@ -83,23 +99,27 @@ impl Matcher {
     }
 
     pub(super) fn matches(&mut self, event: Event<'_>) -> bool {
+        let terms = &self.terms;
+        let of_type = self.types.get(event.id(), || {
+            let (name, label) = (&event.kind().name, event.trace.schema.label(event.id()));
+            terms.iter().map(|term| term.accepts_type(event.id(), name, &label)).collect()
+        });
+        let of_context = self.contexts.get(event.row.context.index());
+        let is_open = |(place, term): &(usize, &Term)| {
+            let is_accepted = term.accepts_number(event.seq()) || of_type[*place];
+            !is_accepted && of_context.is_none_or(|accepted| !accepted[*place])
+        };
+        let mut open = terms.iter().enumerate().filter(is_open).peekable();
+        if open.peek().is_none() {
+            return !terms.is_empty();
+        }
+        if open.clone().any(|(_, term)| !term.looks_in(Field::Object)) {
+            return false;
+        }
         self.buffer.truncate(0);
         self.describer.put(&mut self.buffer, event);
-        let arguments = self.buffer.as_text();
-        let context = event.context();
-        self.matches_parts(&Parts {
-            number: event.seq(),
-            id: event.id(),
-            name: &event.kind().name,
-            label: &event.trace.schema.label(event.id()),
-            context: context.map_or("", |context| &context.name),
-            key: context.map_or("", |context| &context.key_text),
-            arguments: &arguments,
-        })
-    }
-
-    fn matches_parts(&self, parts: &Parts<'_>) -> bool {
-        !self.terms.is_empty() && self.terms.iter().all(|term| term.matches(parts))
+        put_lower(&mut self.arguments, &self.buffer.as_text());
+        open.all(|(_, term)| term.accepts_arguments(&self.arguments))
     }
 }
 
@@ -114,7 +134,16 @@ impl Term {
         let inner = inner.filter(|inner| !inner.is_empty());
         let text = inner.unwrap_or(rest).to_owned();
         let number = number_in(&text);
-        Self { field, text, is_exact: inner.is_some(), number, names: Vec::new() }
+        let magnitude = number.map_or(0, |(_, magnitude)| magnitude);
+        let digits = [magnitude.to_string(), format!("{magnitude:x}")];
+        Self {
+            field,
+            text: Finder::new(&text).into_owned(),
+            is_exact: inner.is_some(),
+            number,
+            digits: digits.map(|digits| Finder::new(&digits).into_owned()),
+            names: Vec::new(),
+        }
     }
 
     fn learn<'a>(&mut self, named: impl Iterator<Item = (u64, &'a str)>) {
@@ -123,11 +152,16 @@ impl Term {
         self.names = named.map(|(_, name)| name.to_lowercase()).collect();
     }
 
-    fn accepts(&self, candidate: &str) -> bool {
+    fn looks_in(&self, field: Field) -> bool {
+        self.field == Field::Any || self.field == field
+    }
+
+    /// Returns true if the term accepts a text in lower case.
+    fn accepts(&self, lower: &str) -> bool {
         if self.is_exact {
-            candidate.to_lowercase() == self.text
+            lower.as_bytes() == self.text.needle()
         } else {
-            contains(candidate, &self.text)
+            self.text.find(lower.as_bytes()).is_some()
         }
     }
 
@@ -135,46 +169,52 @@ impl Term {
         self.number == Some((false, u128::from(number)))
     }
 
-    fn matches(&self, parts: &Parts<'_>) -> bool {
-        let looks_in = |field| self.field == Field::Any || self.field == field;
-        let has_number = || self.field == Field::Any && self.is(parts.number);
-        let has_event = || {
-            let is_named = self.accepts(parts.name) || self.accepts(parts.label);
-            is_named || self.is(parts.id.into())
-        };
-        let has_context = || {
-            let is_named = self.accepts(parts.context) || self.accepts(parts.key);
-            is_named || (self.number.is_some() && self.number == number_in(parts.key))
-        };
-        has_number()
-            || (looks_in(Field::Event) && has_event())
-            || (looks_in(Field::Context) && has_context())
-            || (looks_in(Field::Object) && self.matches_arguments(parts.arguments))
+    /// Returns true if the term accepts the event with this number.
+    fn accepts_number(&self, number: u64) -> bool {
+        self.field == Field::Any && self.is(number)
     }
 
-    fn matches_arguments(&self, arguments: &str) -> bool {
+    fn accepts_type(&self, id: u32, name: &str, label: &str) -> bool {
+        let is_named = || [name, label].iter().any(|name| self.accepts(&name.to_lowercase()));
+        self.looks_in(Field::Event) && (self.is(id.into()) || is_named())
+    }
+
+    fn accepts_context(&self, name: &str, key: &str) -> bool {
+        let is_named = || [name, key].iter().any(|name| self.accepts(&name.to_lowercase()));
+        let is_key = || self.number.is_some() && self.number == number_in(key);
+        self.looks_in(Field::Context) && (is_named() || is_key())
+    }
+
+    /// Returns true if the term accepts arguments. `arguments` is in lower case.
+    fn accepts_arguments(&self, arguments: &str) -> bool {
+        if !self.looks_in(Field::Object) {
+            return false;
+        }
         if self.field == Field::Any && !self.is_exact && self.accepts(arguments) {
             return true;
         }
-        if self.number.is_some() && has_number(&arguments.to_lowercase(), self.number) {
+        let has_digits = || self.digits.iter().any(|of| of.find(arguments.as_bytes()).is_some());
+        if self.number.is_some() && has_digits() && has_number(arguments, self.number) {
             return true;
         }
         let is_whole = self.field != Field::Any || self.is_exact;
-        values(arguments).any(|value| {
-            self.names.contains(&value.to_lowercase()) || (is_whole && self.accepts(value))
-        })
+        let is_value = |value: &str| {
+            self.names.iter().any(|name| name == value) || (is_whole && self.accepts(value))
+        };
+        (is_whole || !self.names.is_empty()) && values(arguments).any(is_value)
     }
 }
 
-/// Returns true if a text contains another one, which is in lower case. Ignores the case of
-/// letters.
-fn contains(text: &str, wanted: &str) -> bool {
-    if !text.is_ascii() {
-        return text.to_lowercase().contains(wanted);
+/// Replaces a text by another one in lower case.
+fn put_lower(lower: &mut String, text: &str) {
+    lower.clear();
+    if text.is_ascii() {
+        // Most texts are ASCII, and changing them in place is fast.
+        lower.push_str(text);
+        lower.make_ascii_lowercase();
+    } else {
+        lower.push_str(&text.to_lowercase());
     }
-    // Most texts are ASCII. A copy in lower case would take more time than the comparison.
-    let (text, wanted) = (text.as_bytes(), wanted.as_bytes());
-    wanted.is_empty() || text.windows(wanted.len()).any(|part| part.eq_ignore_ascii_case(wanted))
 }
 
 /// Returns the values of arguments in the text `name=value, name=value`. A value may contain
@@ -195,22 +235,24 @@ fn values(arguments: &str) -> impl Iterator<Item = &str> {
     arguments.map(|argument| argument.split_once('=').map_or(argument, |(_, value)| value))
 }
 
-/// Returns the number that a text in lower case is: decimal, decimal in groups of three digits, or
-/// hexadecimal.
+/// Returns the number that a text is: decimal, decimal in groups of three digits, or hexadecimal.
 fn number_in(text: &str) -> Option<Number> {
     let text = text.trim().to_lowercase();
     let (is_negative, digits) = text.strip_prefix('-').map_or((false, &*text), |rest| (true, rest));
-    let magnitude = if let Some(digits) = digits.strip_prefix("0x") {
-        parsed(digits, 16)
-    } else if digits.contains(',') {
+    let magnitude = if digits.contains(',') {
         let mut groups = digits.split(',');
         let is_first = groups.next().is_some_and(|group| (1..=3).contains(&group.len()));
         let is_grouped = is_first && groups.all(|group| group.len() == 3);
         if is_grouped { parsed(&digits.replace(',', ""), 10) } else { None }
     } else {
-        parsed(digits, 10)
+        magnitude_in(digits)
     }?;
     Some((is_negative && magnitude > 0, magnitude))
+}
+
+/// Returns the number that a word in lower case is: decimal or hexadecimal.
+fn magnitude_in(word: &str) -> Option<u128> {
+    word.strip_prefix("0x").map_or_else(|| parsed(word, 10), |digits| parsed(digits, 16))
 }
 
 /// Parses digits without a sign.
@@ -238,8 +280,9 @@ fn has_number(text: &str, number: Option<Number>) -> bool {
             // A dash after a word is not a sign.
             let earlier = at.checked_sub(2).map(|earlier| bytes[earlier]);
             let is_sign = !earlier.is_some_and(|byte| is_word(byte) || byte == b'.');
-            let start = if before == Some(b'-') && is_sign { at - 1 } else { at };
-            if number_in(&text[start..end]) == number {
+            let is_negative = before == Some(b'-') && is_sign;
+            let found = magnitude_in(&text[at..end]);
+            if found.map(|magnitude| (is_negative && magnitude > 0, magnitude)) == number {
                 return true;
             }
         }
@@ -272,15 +315,16 @@ mod tests {
             }
             let events = cases["events"].as_object().unwrap().iter();
             let found = events.filter(|(_, event)| {
-                matcher.matches_parts(&Parts {
-                    number: event["number"].as_u64().unwrap(),
-                    id: event["id"].as_u64().unwrap() as u32,
-                    name: &text(&event["name"]),
-                    label: &text(&event["label"]),
-                    context: &text(&event["context"]),
-                    key: &text(&event["key"]),
-                    arguments: &text(&event["arguments"]),
-                })
+                let [name, label, context, key, arguments] =
+                    ["name", "label", "context", "key", "arguments"].map(|part| text(&event[part]));
+                let number = |part: &str| event[part].as_u64().unwrap();
+                let is_accepted = |term: &Term| {
+                    term.accepts_number(number("number"))
+                        || term.accepts_type(number("id") as u32, &name, &label)
+                        || term.accepts_context(&context, &key)
+                        || term.accepts_arguments(&arguments.to_lowercase())
+                };
+                !matcher.terms.is_empty() && matcher.terms.iter().all(is_accepted)
             });
             let mut found: Vec<_> = found.map(|(name, _)| name.clone()).collect();
             let mut expected: Vec<_> = case[1].as_array().unwrap().iter().map(text).collect();
@@ -292,14 +336,20 @@ mod tests {
 
     #[test]
     fn texts_are_compared_without_the_case_of_letters() {
-        for (text, wanted) in
-            [("TX_Mutex", "mutex"), ("Zähler", "zähler"), ("ÄRGER", "ärg"), ("", "")]
-        {
-            assert!(contains(text, wanted), "{text}: {wanted}");
+        let accepts = |query: &str, name: &str| {
+            let term = Term::new(&query.to_lowercase());
+            let mut arguments = String::from("the arguments before");
+            put_lower(&mut arguments, name);
+            let found = [term.accepts_context(name, ""), term.accepts_arguments(&arguments)];
+            assert_eq!(found[0], found[1], "{query} in {name}");
+            found[0]
+        };
+        for (text, wanted) in [("TX_Mutex", "mUtex"), ("Zähler", "zähler"), ("ÄRGER", "ärg")] {
+            assert!(accepts(wanted, text), "{text}: {wanted}");
         }
         for (text, wanted) in [("mute", "mutex"), ("plain", "ä"), ("Zähler", "zahler"), ("", "a")]
         {
-            assert!(!contains(text, wanted), "{text}: {wanted}");
+            assert!(!accepts(wanted, text), "{text}: {wanted}");
         }
     }
 
