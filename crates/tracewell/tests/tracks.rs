@@ -1,22 +1,28 @@
 //! Compares tracks with the scheduling figures of the same traces: sums over a track equal the
 //! figures.
 
+#[path = "support/dump.rs"]
+mod dump;
 mod support;
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
+use dump::Dump;
 use proptest::prelude::*;
 use support::{dumps, fixture, settings, shared};
+use tracewell::analysis::Range as Measured;
 use tracewell::analysis::machines::{Happening, Sequence};
 use tracewell::analysis::scheduling::{Figures, Wanted};
 use tracewell::analysis::tracks::{
-    ArrowKind, Finding, FindingKind, Occupant, State, TrackBuilder, Tracks,
+    ArrowKind, Finding, FindingKind, Holder, LockTrack, Occupant, State, TrackBuilder, Tracks,
 };
 use tracewell::input::{Input, Settings};
 use tracewell::model::{ContextId, Processor, Trace};
 use tracewell::select::Selection;
 use tracewell_wire::shark::{Record, ids};
+use tracewell_wire::threadx::Event;
 
 fn tracks(mut input: Input) -> (Trace, Tracks) {
     let wanted = Wanted { waits: true, ..Wanted::default() };
@@ -55,17 +61,35 @@ fn compare(place: &str, trace: &Trace, tracks: &Tracks) {
         }
     }
     for resource in resources {
+        let place = format!("{place}: {:?} {:#x}", resource.kind, resource.key);
         let identity = (resource.is_mutex, resource.kind, resource.key);
         let lock = tracks.locks.iter().find(|t| (t.is_mutex, t.kind, t.key) == identity);
         let waits = lock.iter().flat_map(|lock| &lock.waits);
         let lengths = waits.clone().flat_map(|wait| Some(wait.until?.ticks - wait.from.ticks));
-        assert_eq!(lengths.clone().count() as u64, resource.figures.wait.count, "{place}");
-        assert_eq!(lengths.sum::<u64>(), resource.figures.wait.sum(), "{place}");
+        agree(&place, lengths, &resource.figures.wait);
         assert_eq!(waits.count() as u64, resource.figures.blocks, "{place}");
+        agree(&place, lock.into_iter().flat_map(holds), &resource.figures.hold);
     }
     agree_on_who_runs(place, trace, tracks);
     compare_machines(place, tracks);
     compare_findings(place, tracks);
+}
+
+/// Asserts that the number, the sum and the largest of some lengths are those of a figure.
+fn agree(place: &str, lengths: impl Iterator<Item = u64> + Clone, figure: &Measured) {
+    assert_eq!(lengths.clone().count() as u64, figure.count, "{place}");
+    assert_eq!(lengths.clone().sum::<u64>(), figure.sum(), "{place}");
+    assert_eq!(lengths.max().unwrap_or(0), figure.max, "{place}");
+}
+
+/// Returns the lengths of all holds of a mutex whose ends are in the trace. A hold ends when the
+/// mutex is free again, or when the next holder gets it at the same event.
+fn holds(lock: &LockTrack) -> impl Iterator<Item = u64> + Clone {
+    let changes = lock.holder.changes();
+    changes.windows(2).filter_map(|pair| {
+        let is_hold = pair[0].state.context().is_some() && pair[1].state != Holder::Unknown;
+        is_hold.then(|| pair[1].at.ticks - pair[0].at.ticks)
+    })
 }
 
 /// Asserts that levels, steps, states and messages agree with the figures of machines.
@@ -172,6 +196,36 @@ fn sums_over_shark_tracks_are_the_figures() {
         let (trace, tracks) = tracks(set.open(&set.files()));
         compare(&set.name, &trace, &tracks);
     }
+}
+
+/// Returns the files and folders of the shared data that can be read as traces.
+fn shared_traces(folder: &Path, found: &mut Vec<(PathBuf, Trace, Tracks)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_trace = path.is_file() || path.join("metadata").is_file();
+        if !is_trace {
+            shared_traces(&path, found);
+        } else if let Ok(mut input) = Input::open(&path, Settings::default()) {
+            let mut builder =
+                TrackBuilder::with_figures(Wanted { waits: true, ..Wanted::default() });
+            if let Ok(trace) = input.read(&mut builder) {
+                let tracks = builder.finish(&trace);
+                found.push((path, trace, tracks));
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_and_extremes_over_tracks_of_shared_traces_are_the_figures() {
+    let Some(shared) = shared() else { return };
+    let mut found = Vec::new();
+    shared_traces(&shared.join("data"), &mut found);
+    found.retain(|(_, trace, _)| trace.processor == Processor::Switches);
+    for (path, trace, tracks) in &found {
+        compare(&path.display().to_string(), trace, tracks);
+    }
+    assert!(found.len() > 20, "{}", found.len());
 }
 
 #[test]
@@ -315,7 +369,40 @@ fn a_wait_without_an_end_is_not_lost_when_the_next_wait_of_the_task_begins() {
     compare_events(events.map(|event| (event, 0)).to_vec());
 }
 
+/// Compares the tracks of a ThreadX dump with its figures. An event is an id with the numbers of
+/// the context and of the other thread, and the ticks since the previous event.
+fn compare_dump(steps: Vec<((u64, u64, u64), u64)>) {
+    let thread = |number: u64| 0x2100_0000 + 0x100 * number;
+    let mut now = 0;
+    let events = steps.into_iter().map(|((id, number, other), gap)| {
+        now += gap;
+        // The first argument of a mutex is its address. For an event of the scheduler, it is the
+        // thread, and the last argument is the thread that runs next.
+        let object = if id < 3 { thread(number) } else { 0x3000_0000 };
+        Event { info: [object, 6, 0, thread(other)], ..dump::event(thread(number), id, now) }
+    });
+    let names = ["a", "b", "c", "d"].iter().zip(0..);
+    let threads = names.map(|(name, number)| dump::thread(thread(number), name)).collect();
+    let dump = Dump::new(dump::USUAL, threads, events.collect(), 0);
+    let input = Input::from_bytes("random", dump.bytes(), Settings::default()).unwrap();
+    let (trace, tracks) = tracks(input);
+    compare("random", &trace, &tracks);
+}
+
+/// The events of ThreadX that decide who holds a mutex.
+fn any_step() -> impl Strategy<Value = (u64, u64, u64)> {
+    let ids = prop_oneof![Just(1_u64), Just(2), Just(6), 52..=52_u64, 57..=57_u64];
+    (ids, 0..4_u64, 0..4_u64)
+}
+
 proptest! {
+    #[test]
+    fn sums_over_random_dumps_are_the_figures(
+        steps in prop::collection::vec((any_step(), 0..9_u64), 1..200)
+    ) {
+        compare_dump(steps);
+    }
+
     #[test]
     fn sums_over_random_tracks_are_the_figures(
         events in prop::collection::vec((any_record(), 0..9_u64), 1..200)

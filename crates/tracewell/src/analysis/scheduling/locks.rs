@@ -5,7 +5,7 @@
 //! ends when the task next runs. The wait for a semaphore ends as soon as the scheduler chooses the
 //! task. Some protocols record a request twice. So if two requests of a task for the same mutex
 //! have no event between them, they count as one. A task holds a mutex from its request, or from
-//! the end of its wait, until the same task unlocks the mutex.
+//! the end of its wait, until the same task unlocks the mutex (`mutexes`).
 //!
 //! If the scheduler does not record on whose behalf a task runs, execution of the mutex owner
 //! counts as blocking, and execution of other tasks counts as interference.
@@ -282,17 +282,24 @@ impl Requests {
     }
 
     fn unlocked(&mut self, task: ContextId, key: u64, at: Position, moments: &mut impl Moments) {
-        if let Some((since, resource)) = self.held.unlocked(task, key) {
-            let ticks = at.ticks.saturating_sub(since);
-            self.mutexes.at(task).hold.add(ticks);
-            let row = self.resources.at(resource);
-            row.figures.hold.add(ticks);
-            let subject = row.subject();
-            self.distributions.add_at(&mut row.holds, Measure::Hold, subject, ticks, at);
-            if self.uses {
-                self.distributions.add(Measure::Hold, row.subject_of(task), ticks, at);
-            }
-            moments.unlocked(task, key, row.kind(), at);
+        let on_cores = self.last.len() > 1;
+        let Some(unlocked) = self.held.unlocked(task, key, at.ticks, on_cores) else { return };
+        let row = self.resources.at(unlocked.resource);
+        let Some(since) = unlocked.since else {
+            moments.holder_unknown(key, row.kind(), at);
+            return;
+        };
+        let ticks = at.ticks.saturating_sub(since);
+        self.mutexes.at(task).hold.add(ticks);
+        row.figures.hold.add(ticks);
+        let subject = row.subject();
+        self.distributions.add_at(&mut row.holds, Measure::Hold, subject, ticks, at);
+        if self.uses {
+            self.distributions.add(Measure::Hold, row.subject_of(task), ticks, at);
+        }
+        moments.unlocked(task, key, row.kind(), at);
+        if let Some(next) = unlocked.next {
+            moments.locked(next, key, row.kind(), at);
         }
     }
 
@@ -349,6 +356,9 @@ impl Requests {
             figures.blocks += 1;
             figures.inversions += u64::from(inverts);
         });
+        if let (true, Some(key)) = (asked.is_mutex, asked.key) {
+            self.held.waits(asked.task, key);
+        }
         moments.wait_began(&request.wait());
         *self.waiting.at(asked.task) = Some(request);
     }
@@ -402,10 +412,14 @@ impl Requests {
             if mutex {
                 self.blocked.retain(|waits| *waits != task);
             }
-            self.ended(&request, Position::of(step), accounts);
-            moments.wait_ended(&request.wait(), Position::of(step));
-            if let Some(key) = request.asked.key.filter(|_| mutex) {
-                moments.locked(task, key, request.asked.kind, Position::of(step));
+            let at = Position::of(step);
+            self.ended(&request, at, accounts);
+            moments.wait_ended(&request.wait(), at);
+            let Asked { key, kind, resource, .. } = request.asked;
+            if let (true, Some(key), Some(resource)) = (mutex, key, resource)
+                && self.held.got(task, key, at.ticks, resource)
+            {
+                moments.locked(task, key, kind, at);
             }
         }
     }
@@ -446,10 +460,6 @@ impl Requests {
             let task = Subject::Task(task);
             self.distributions.add(Measure::MutexWait, task, ticks, at);
             self.distributions.add(Measure::Blocking, task, spent.blocking, at);
-        }
-        // The wait ended because the task got the mutex. The task holds it from now on.
-        if let (true, Some(key), Some(resource)) = (is_mutex, key, resource) {
-            self.held.got(task, key, now, resource);
         }
         let waited = Waited {
             context: task,

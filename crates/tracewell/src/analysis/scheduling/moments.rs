@@ -107,6 +107,9 @@ pub trait Moments {
     /// A task released a mutex that it held.
     fn unlocked(&mut self, _task: ContextId, _key: u64, _kind: Option<u32>, _at: Position) {}
 
+    /// A task released a mutex that another task seemed to hold.
+    fn holder_unknown(&mut self, _key: u64, _kind: Option<u32>, _at: Position) {}
+
     /// A job of a task changed.
     fn job(&mut self, _task: ContextId, _change: JobChange, _at: Position) {}
 

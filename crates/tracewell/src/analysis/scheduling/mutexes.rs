@@ -1,8 +1,10 @@
-//! For each mutex, the holder and any other tasks that seem to hold it.
+//! The holder of each mutex.
 //!
-//! Usually only one task holds a mutex, and the task's entry is in the mutex's row. If events are
-//! missing, a trace may show that several tasks hold the same mutex. The entries of the additional
-//! tasks are in a table.
+//! A mutex has at most one holder. If events are missing, if a request failed or if a wait timed
+//! out, a trace may seem to show a second one. On one core, a task that requests a held mutex, or
+//! that continues after a wait although the mutex is still held, did not get the mutex. On several
+//! cores, it may get the mutex at the holder's unlock without a further event. An unlock by another
+//! task than the holder shows that the hold ended at an unknown time.
 
 use std::collections::HashMap;
 
@@ -13,7 +15,7 @@ use crate::analysis::key_slots::KeySlots;
 use crate::model::ContextId;
 
 /// A task that holds a mutex.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Hold {
     task: ContextId,
     since: u64,
@@ -24,8 +26,20 @@ struct Hold {
 struct Row {
     /// The value of `Mutexes::round` for which the row is valid.
     round: u64,
-    holder: Option<ContextId>,
     hold: Option<Hold>,
+    /// The latest task that asked for the mutex while another task held it. It is not waiting.
+    asked: Option<ContextId>,
+}
+
+/// The effect of an unlock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Unlocked {
+    /// The number of the mutex.
+    pub(super) resource: Number,
+    /// The time at which the task got the mutex; `None` if another task seemed to hold it.
+    pub(super) since: Option<u64>,
+    /// The task that holds the mutex from now on.
+    pub(super) next: Option<ContextId>,
 }
 
 /// All mutexes, by key.
@@ -36,13 +50,11 @@ pub(super) struct Mutexes {
     rows: Vec<Row>,
     /// Number of gaps so far.
     round: u64,
-    /// Entries for which there is no room in the rows.
-    more: HashMap<(ContextId, u64), Hold, RandomState>,
 }
 
 impl Mutexes {
     fn row(&mut self, key: u64) -> &mut Row {
-        let Self { slots, numbers, rows, round, .. } = self;
+        let Self { slots, numbers, rows, round } = self;
         let index = slots.get(key, key, || {
             *numbers.entry(key).or_insert_with(|| {
                 rows.push(Row::default());
@@ -58,12 +70,11 @@ impl Mutexes {
 
     /// Returns the holder of a mutex.
     pub(super) fn holder(&mut self, key: u64) -> Option<ContextId> {
-        self.row(key).holder
+        self.row(key).hold.map(|hold| hold.task)
     }
 
-    /// Handles a request. Makes the task a holder of the mutex from now on, unless it already holds
-    /// the mutex. Returns true if [`Mutexes::holder`] now returns this task, and false if it
-    /// returns another task.
+    /// Handles a request. If the mutex has no holder, the task holds it from now on. Returns true
+    /// if the task is the holder.
     pub(super) fn requested(
         &mut self,
         task: ContextId,
@@ -71,97 +82,131 @@ impl Mutexes {
         since: u64,
         resource: Number,
     ) -> bool {
-        let has_more = !self.more.is_empty();
         let row = self.row(key);
-        let is_holder = *row.holder.get_or_insert(task) == task;
-        let new = Hold { task, since, resource };
-        match row.hold {
-            Some(hold) if hold.task == task => {}
-            None if !has_more => row.hold = Some(new),
-            _ => {
-                self.more.entry((task, key)).or_insert(new);
-            }
+        let is_holder = row.hold.get_or_insert(Hold { task, since, resource }).task == task;
+        if !is_holder {
+            row.asked = Some(task);
         }
         is_holder
     }
 
-    /// Handles the end of a wait: the task holds the mutex from now on.
-    pub(super) fn got(&mut self, task: ContextId, key: u64, since: u64, resource: Number) {
-        let has_more = !self.more.is_empty();
+    /// Handles the start of a wait: the task does not hold the mutex.
+    pub(super) fn waits(&mut self, task: ContextId, key: u64) {
         let row = self.row(key);
-        row.holder = Some(task);
-        let new = Hold { task, since, resource };
-        match row.hold {
-            Some(hold) if hold.task == task => row.hold = Some(new),
-            None if !has_more => row.hold = Some(new),
-            _ => {
-                self.more.insert((task, key), new);
-            }
-        }
+        row.hold.take_if(|hold| hold.task == task);
+        row.asked.take_if(|asked| *asked == task);
     }
 
-    /// Handles an unlock. Returns the time at which the task got the mutex, and the number of the
-    /// mutex.
-    pub(super) fn unlocked(&mut self, task: ContextId, key: u64) -> Option<(u64, Number)> {
+    /// Handles the end of a wait. If the mutex has no holder, the task holds it from now on.
+    /// Returns true if the task is the holder.
+    pub(super) fn got(&mut self, task: ContextId, key: u64, since: u64, resource: Number) -> bool {
+        self.requested(task, key, since, resource)
+    }
+
+    /// Handles an unlock. `on_cores` is true if the trace has several cores. Returns `None` if no
+    /// task is known to hold the mutex.
+    pub(super) fn unlocked(
+        &mut self,
+        task: ContextId,
+        key: u64,
+        now: u64,
+        on_cores: bool,
+    ) -> Option<Unlocked> {
         let row = self.row(key);
-        row.holder.take_if(|holder| *holder == task);
-        let hold = match row.hold.take_if(|hold| hold.task == task) {
-            None if !self.more.is_empty() => self.more.remove(&(task, key)),
-            hold => hold,
-        };
-        hold.map(|hold| (hold.since, hold.resource))
+        let asked = row.asked.take();
+        let Hold { task: holder, since, resource } = row.hold.take()?;
+        if holder != task {
+            return Some(Unlocked { resource, since: None, next: None });
+        }
+        let next = asked.filter(|_| on_cores);
+        row.hold = next.map(|task| Hold { task, since: now, resource });
+        Some(Unlocked { resource, since: Some(since), next })
     }
 
     /// Handles missing events. After the gap, it is unknown which mutexes are held.
     pub(super) fn gap(&mut self) {
         self.round += 1;
-        self.more.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::analysis::scheduling::resources::Resources;
 
-    proptest! {
-        /// The plain implementation: two tables that contain all entries.
-        #[test]
-        fn rows_agree_with_tables(
-            steps in prop::collection::vec((0..16_u8, 0..3_u32, 0..3_u64), 0..200),
-        ) {
-            let mut mutexes = Mutexes::default();
-            let mut held: HashMap<(ContextId, u64), (u64, Number)> = HashMap::new();
-            let mut holders: HashMap<u64, ContextId> = HashMap::new();
-            let mut resources = Resources::default();
-            for (now, (step, task, key)) in (0..).zip(steps) {
-                let (task, resource) = (ContextId(task), resources.number((true, None, key)));
-                match step {
-                    0 => {
-                        mutexes.gap();
-                        (held, holders) = Default::default();
-                    }
-                    1..6 => {
-                        held.entry((task, key)).or_insert((now, resource));
-                        let is_holder = *holders.entry(key).or_insert(task) == task;
-                        prop_assert_eq!(mutexes.requested(task, key, now, resource), is_holder);
-                    }
-                    6..9 => {
-                        held.insert((task, key), (now, resource));
-                        holders.insert(key, task);
-                        mutexes.got(task, key, now, resource);
-                    }
-                    _ => {
-                        if holders.get(&key) == Some(&task) {
-                            holders.remove(&key);
-                        }
-                        prop_assert_eq!(mutexes.unlocked(task, key), held.remove(&(task, key)));
-                    }
-                }
-                prop_assert_eq!(mutexes.holder(key), holders.get(&key).copied());
-            }
-        }
+    const KEY: u64 = 7;
+
+    /// Returns the table, and a number for its only mutex.
+    fn mutexes() -> (Mutexes, Number) {
+        (Mutexes::default(), Resources::default().number((true, None, KEY)))
+    }
+
+    #[test]
+    fn a_hold_lasts_from_the_first_request_to_the_unlock_by_the_same_task() {
+        let (mut mutexes, resource) = mutexes();
+        let [task, other] = [0, 1].map(ContextId);
+        assert!(mutexes.requested(task, KEY, 10, resource));
+        assert!(mutexes.requested(task, KEY, 11, resource), "it holds the mutex already");
+        // The request of the other task fails.
+        assert!(!mutexes.requested(other, KEY, 12, resource));
+        let unlocked = mutexes.unlocked(task, KEY, 20, false);
+        assert_eq!(unlocked, Some(Unlocked { resource, since: Some(10), next: None }));
+        assert_eq!((mutexes.holder(KEY), mutexes.unlocked(task, KEY, 21, false)), (None, None));
+        // The failed request does not count as the start of the next hold.
+        assert!(mutexes.requested(other, KEY, 30, resource));
+        assert_eq!(mutexes.unlocked(other, KEY, 35, false).unwrap().since, Some(30));
+    }
+
+    #[test]
+    fn a_task_whose_wait_times_out_does_not_end_the_hold() {
+        let (mut mutexes, resource) = mutexes();
+        let [task, other] = [0, 1].map(ContextId);
+        mutexes.requested(task, KEY, 10, resource);
+        mutexes.requested(other, KEY, 12, resource);
+        mutexes.waits(other, KEY);
+        assert!(!mutexes.got(other, KEY, 15, resource));
+        assert_eq!(mutexes.holder(KEY), Some(task));
+        assert_eq!(mutexes.unlocked(task, KEY, 20, false).unwrap().since, Some(10));
+    }
+
+    #[test]
+    fn a_task_that_waits_for_a_mutex_does_not_hold_it() {
+        let (mut mutexes, resource) = mutexes();
+        let [task, other] = [0, 1].map(ContextId);
+        // The other task has held the mutex since before the trace.
+        mutexes.requested(task, KEY, 10, resource);
+        mutexes.waits(task, KEY);
+        assert_eq!((mutexes.holder(KEY), mutexes.unlocked(other, KEY, 15, false)), (None, None));
+        assert!(mutexes.got(task, KEY, 15, resource));
+        assert_eq!(mutexes.unlocked(task, KEY, 20, false).unwrap().since, Some(15));
+    }
+
+    #[test]
+    fn an_unlock_by_another_task_ends_a_hold_at_an_unknown_time() {
+        let (mut mutexes, resource) = mutexes();
+        let [task, other] = [0, 1].map(ContextId);
+        mutexes.requested(task, KEY, 10, resource);
+        mutexes.requested(other, KEY, 12, resource);
+        let unlocked = mutexes.unlocked(other, KEY, 20, true);
+        assert_eq!(unlocked, Some(Unlocked { resource, since: None, next: None }));
+        assert_eq!((mutexes.holder(KEY), mutexes.unlocked(task, KEY, 30, true)), (None, None));
+    }
+
+    #[test]
+    fn on_several_cores_a_request_is_granted_at_the_unlock() {
+        let (mut mutexes, resource) = mutexes();
+        let [task, other] = [0, 1].map(ContextId);
+        mutexes.requested(task, KEY, 10, resource);
+        mutexes.requested(other, KEY, 12, resource);
+        assert_eq!(mutexes.unlocked(task, KEY, 20, true).unwrap().next, Some(other));
+        assert_eq!(mutexes.unlocked(other, KEY, 25, true).unwrap().since, Some(20));
+    }
+
+    #[test]
+    fn nothing_is_held_after_a_gap() {
+        let (mut mutexes, resource) = mutexes();
+        mutexes.requested(ContextId(0), KEY, 10, resource);
+        mutexes.gap();
+        assert_eq!(mutexes.unlocked(ContextId(0), KEY, 20, false), None);
     }
 }

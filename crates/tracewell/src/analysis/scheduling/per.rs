@@ -63,6 +63,11 @@ impl<T: Default> PerCore<T> {
         self.0.get_mut(usize::from(cpu))
     }
 
+    /// Returns the number of rows: the largest accessed core number, plus one.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Returns all rows as mutable references, in order of core numbers.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut()

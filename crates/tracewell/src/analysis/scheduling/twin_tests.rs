@@ -80,6 +80,10 @@ impl Moments for Listed {
         self.moments.push(format!("unlocked {task:?} {key} {kind:?} {at:?}"));
     }
 
+    fn holder_unknown(&mut self, key: u64, kind: Option<u32>, at: Position) {
+        self.moments.push(format!("unknown holder {key} {kind:?} {at:?}"));
+    }
+
     fn job(&mut self, task: ContextId, change: JobChange, at: Position) {
         self.moments.push(format!("job {task:?} {change:?} {at:?}"));
     }

@@ -196,6 +196,7 @@ impl Moments for Builder {
         }
         self.contexts.wait_began(wait);
         self.entries += u64::from(self.locks.wait_began(wait));
+        self.entries += u64::from(self.locks.not_held(wait));
         if let Some(owner) = wait.owner {
             self.arrow(Arrow {
                 kind: ArrowKind::WaitsFor,
@@ -232,6 +233,12 @@ impl Moments for Builder {
     fn unlocked(&mut self, _: ContextId, key: u64, kind: Option<u32>, at: Position) {
         if self.has_room() {
             self.entries += u64::from(self.locks.held(key, kind, Holder::Free, at));
+        }
+    }
+
+    fn holder_unknown(&mut self, key: u64, kind: Option<u32>, at: Position) {
+        if self.has_room() {
+            self.entries += u64::from(self.locks.held(key, kind, Holder::Unknown, at));
         }
     }
 

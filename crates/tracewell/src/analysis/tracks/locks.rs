@@ -29,7 +29,7 @@ pub struct LockTrack {
 /// The holder of a mutex.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Holder {
-    /// Unknown, because events are missing.
+    /// Unknown, because events are missing or contradict each other.
     Unknown,
     /// No context holds it.
     Free,
@@ -98,6 +98,14 @@ impl Locks {
         at: Position,
     ) -> bool {
         self.at((true, kind, key)).holder.set(at, holder)
+    }
+
+    /// Handles the start of a wait for a mutex. If the task seemed to get the mutex at its request,
+    /// the holder is unknown instead. Returns true if it added a change to the row.
+    pub(super) fn not_held(&mut self, wait: &Wait) -> bool {
+        let Some(key) = wait.key.filter(|_| wait.is_mutex) else { return false };
+        let holder = &mut self.at((true, wait.kind, key)).holder;
+        holder.last() == Some(Holder::Context(wait.task)) && holder.set(wait.from, Holder::Unknown)
     }
 
     /// Stores the start of a wait. If the end of an earlier wait of the task is not in the trace,
