@@ -376,10 +376,15 @@ fn compare_dump(steps: Vec<((u64, u64, u64), u64)>) {
     let mut now = 0;
     let events = steps.into_iter().map(|((id, number, other), gap)| {
         now += gap;
-        // The first argument of a mutex is its address. For an event of the scheduler, it is the
-        // thread, and the last argument is the thread that runs next.
-        let object = if id < 3 { thread(number) } else { 0x3000_0000 };
-        Event { info: [object, 6, 0, thread(other)], ..dump::event(thread(number), id, now) }
+        // For an event of the scheduler, the first argument is the thread, and the last is the
+        // thread that runs next. For a mutex, the first argument is its address. The last argument
+        // of a request, or the third of an unlock, says how often the owner holds the mutex.
+        let info = match id {
+            52 => [0x3000_0000, 6, 0, other / 2],
+            57 => [0x3000_0000, 0, other / 2 + 1, 0],
+            _ => [thread(number), 6, 0, thread(other)],
+        };
+        Event { info, ..dump::event(thread(number), id, now) }
     });
     let names = ["a", "b", "c", "d"].iter().zip(0..);
     let threads = names.map(|(name, number)| dump::thread(thread(number), name)).collect();

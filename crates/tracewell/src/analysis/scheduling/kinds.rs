@@ -41,6 +41,8 @@ pub(super) struct Kind {
     /// The argument with the value, and the number to add to this value.
     pub(super) value: Option<usize>,
     pub(super) offset: u64,
+    /// The argument that says how often the mutex was held before the event.
+    pub(super) holds: Option<usize>,
     /// The type code of the object, if the event can be a request.
     pub(super) object_kind: Option<u32>,
     /// True if the schema defines the id.
@@ -65,6 +67,7 @@ impl Kind {
             object: event.means.and_then(|means| means.object),
             value: event.means.and_then(|means| means.value),
             offset: event.means.map_or(0, |means| means.offset),
+            holds: event.details.holds,
             object_kind: object.and_then(|object| match object.kind {
                 ArgumentKind::Object(kind) => kind,
                 _ => None,

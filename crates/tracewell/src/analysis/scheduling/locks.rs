@@ -21,7 +21,7 @@ use super::accounts::Accounts;
 use super::inversions::{Inverted, Urgency};
 use super::kinds::is_cause;
 use super::moments::{Moments, Position};
-use super::mutexes::Mutexes;
+use super::mutexes::{Mutexes, releases};
 use super::per::{PerContext, PerCore};
 use super::requests::{Ask, Asked, Request};
 use super::resources::{Locks, Resource, Resources};
@@ -243,6 +243,7 @@ impl Requests {
         self.before = None;
         if let (Some(Meaning::Unlock), Some(task), Some(key)) =
             (step.meaning, step.subject, step.object)
+            && releases(step.holds)
         {
             self.unlocked(task, key, Position::of(step), moments);
         }
@@ -262,7 +263,7 @@ impl Requests {
     /// Counts a request.
     #[inline(always)]
     fn requested(&mut self, ask: Ask, accounts: &Accounts, moments: &mut impl Moments) -> Asked {
-        let Ask { task, key, is_mutex, kind, from } = ask;
+        let Ask { task, key, is_mutex, kind, from, holds } = ask;
         let totals = accounts.totals(task);
         if is_mutex {
             self.mutexes.at(task).requests += 1;
@@ -274,8 +275,11 @@ impl Requests {
             let row = self.resources.at(resource);
             row.figures.requests += 1;
             row.last_ticks = from.ticks;
-            if is_mutex && self.held.requested(task, key, from.ticks, resource) {
-                moments.locked(task, key, kind, from);
+            if is_mutex {
+                let is_held = holds.is_some_and(|holds| holds > 0);
+                if self.held.requested(task, key, (!is_held).then_some((from, resource))) {
+                    moments.locked(task, key, kind, from);
+                }
             }
         }
         Asked { task, key, is_mutex, kind, from, totals, resource }
@@ -283,13 +287,13 @@ impl Requests {
 
     fn unlocked(&mut self, task: ContextId, key: u64, at: Position, moments: &mut impl Moments) {
         let on_cores = self.last.len() > 1;
-        let Some(unlocked) = self.held.unlocked(task, key, at.ticks, on_cores) else { return };
+        let Some(unlocked) = self.held.unlocked(task, key, at, on_cores) else { return };
         let row = self.resources.at(unlocked.resource);
         let Some(since) = unlocked.since else {
             moments.holder_unknown(key, row.kind(), at);
             return;
         };
-        let ticks = at.ticks.saturating_sub(since);
+        let ticks = at.ticks.saturating_sub(since.ticks);
         self.mutexes.at(task).hold.add(ticks);
         row.figures.hold.add(ticks);
         let subject = row.subject();
@@ -417,7 +421,7 @@ impl Requests {
             moments.wait_ended(&request.wait(), at);
             let Asked { key, kind, resource, .. } = request.asked;
             if let (true, Some(key), Some(resource)) = (mutex, key, resource)
-                && self.held.got(task, key, at.ticks, resource)
+                && self.held.got(task, key, at, resource)
             {
                 moments.locked(task, key, kind, at);
             }
@@ -666,7 +670,7 @@ mod tests {
         running.choose(OnBehalf::of(task.into()));
         let accounts = Accounts::default();
         let ask = |key| Step { object: Some(key), ..Step::about(Meaning::Lock, task) };
-        let unlock = |key| Step { object: Some(key), ..Step::about(Meaning::Unlock, task) };
+        let unlock = |key| Step { seq: 1, object: Some(key), ..Step::about(Meaning::Unlock, task) };
         let blocks = Step { next: Some(other), ..Step::about(Meaning::Schedule, task) };
         let after_gap = |before: &[Step], after: &[Step]| {
             let mut requests = Requests::default();

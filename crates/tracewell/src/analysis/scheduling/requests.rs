@@ -17,6 +17,8 @@ pub(super) struct Ask {
     pub(super) is_mutex: bool,
     pub(super) kind: Option<u32>,
     pub(super) from: Position,
+    /// How often the mutex is held, if the event says so.
+    pub(super) holds: Option<u64>,
 }
 
 impl Ask {
@@ -28,7 +30,8 @@ impl Ask {
             _ => return None,
         };
         let (task, from) = (step.subject?, Position::of(step));
-        Some(Self { task, key: step.object, is_mutex, kind: step.object_kind, from })
+        let Step { object: key, object_kind: kind, holds, .. } = *step;
+        Some(Self { task, key, is_mutex, kind, from, holds })
     }
 }
 
@@ -88,7 +91,7 @@ mod tests {
     fn only_a_choice_for_another_task_leaves_a_request_open() {
         let [task, other] = [0, 1].map(ContextId);
         let ask = Step { object: Some(7), ..Step::about(Meaning::Lock, task) };
-        let Ask { task, key, is_mutex, kind, from } = Ask::of(&ask).unwrap();
+        let Ask { task, key, is_mutex, kind, from, .. } = Ask::of(&ask).unwrap();
         let (totals, resource) = Default::default();
         let asked = Asked { task, key, is_mutex, kind, from, totals, resource };
         for meaning in [Meaning::Blocks, Meaning::Ready] {

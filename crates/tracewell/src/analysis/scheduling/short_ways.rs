@@ -15,6 +15,7 @@ use std::ops::Range;
 use super::inversions::urgency;
 use super::kinds::{Class, Kind};
 use super::moments::Moments;
+use super::mutexes::releases;
 use super::recorders::Recorder;
 use super::requests::Ask;
 use super::rows::Rows;
@@ -109,17 +110,18 @@ impl<M: Moments> Scheduling<M> {
         }
         self.note(rows, row, known, (subject, Some(by)), true);
         let key = rows.argument(row, kind.object);
+        let holds = rows.argument(row, kind.holds);
         let unlocks = meaning == Meaning::Unlock;
         match subject {
             Some(task) if !unlocks => {
                 let is_mutex = meaning == Meaning::Lock;
-                let ask = Ask { task, key, is_mutex, kind: kind.object_kind, from: at };
+                let ask = Ask { task, key, is_mutex, kind: kind.object_kind, from: at, holds };
                 // The task has run since the previous charge.
                 let uncharged = self.cores.first().map_or(0, |core| core.uncharged(at.ticks));
                 self.requests.ask(ask, 0, uncharged, &self.accounts, &mut self.moments);
             }
             _ => {
-                let unlocked = subject.zip(key).filter(|_| unlocks);
+                let unlocked = subject.zip(key).filter(|_| unlocks && releases(holds));
                 self.requests.unlock(unlocked, 0, at, &mut self.moments);
             }
         }

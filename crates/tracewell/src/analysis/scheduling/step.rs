@@ -28,6 +28,8 @@ pub(super) struct Step {
     /// The type code of the requested object, if the event is a request.
     pub(super) object_kind: Option<u32>,
     pub(super) value: Option<u64>,
+    /// How often the mutex was held before the event, if the event says so.
+    pub(super) holds: Option<u64>,
     /// The thread that recorded the event.
     pub(super) recorded_by: Option<ContextId>,
     /// True if the system itself runs after this event although the scheduler has not chosen it.
@@ -61,6 +63,7 @@ impl Step {
             object: argument(kind.object),
             object_kind: kind.object_kind.filter(|_| asks(meaning)),
             value,
+            holds: argument(kind.holds),
             recorded_by,
             of_system: meaning == Some(Meaning::Runs)
                 && subject.and_then(|id| directory.kind(id)) == Some(ContextKind::System),
@@ -87,6 +90,7 @@ impl Step {
             object: None,
             object_kind: None,
             value: None,
+            holds: None,
             recorded_by,
             of_system: false,
         }

@@ -532,9 +532,10 @@ fn forget_roles(event: &mut EventType) {
     if let Some(Means { subject, object, next, value, .. }) = &mut event.means {
         [subject, object, next, value].into_iter().for_each(drop);
     }
-    let Details { context, state, period, owner, capacity, least_free, used, free, .. } =
+    let Details { context, state, period, owner, capacity, least_free, used, free, holds, .. } =
         &mut event.details;
-    [context, state, period, owner, capacity, least_free, used, free].into_iter().for_each(drop);
+    let roles = [context, state, period, owner, capacity, least_free, used, free, holds];
+    roles.into_iter().for_each(drop);
 }
 
 fn check_encodings(args: &[Argument], at: usize, rules: Rules) -> Result<(), Fault> {

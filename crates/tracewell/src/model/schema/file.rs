@@ -134,6 +134,7 @@ pub(super) struct Roles {
     pub(super) least_free: Option<String>,
     pub(super) used: Option<String>,
     pub(super) free: Option<String>,
+    pub(super) holds: Option<String>,
     #[serde(default)]
     pub(super) before: bool,
     #[serde(default)]
@@ -161,7 +162,7 @@ impl Roles {
     }
 
     /// Returns the roles. Each role is the name of an argument.
-    pub(super) fn arguments_mut(&mut self) -> [&mut Option<String>; 11] {
+    pub(super) fn arguments_mut(&mut self) -> [&mut Option<String>; 12] {
         [
             &mut self.subject,
             &mut self.object,
@@ -174,6 +175,7 @@ impl Roles {
             &mut self.least_free,
             &mut self.used,
             &mut self.free,
+            &mut self.holds,
         ]
     }
 }

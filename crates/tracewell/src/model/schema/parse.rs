@@ -374,6 +374,7 @@ pub(super) fn details(means: &Spanned<Roles>, args: &[Argument]) -> Result<Detai
         least_free: role(&roles.least_free)?,
         used: role(&roles.used)?,
         free: role(&roles.free)?,
+        holds: role(&roles.holds)?,
         before: roles.before,
         empties: roles.empties,
         waits_in: roles.waits_in.as_ref().map(String::len),

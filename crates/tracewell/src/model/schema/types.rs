@@ -156,6 +156,9 @@ pub struct Details {
     pub used: Option<usize>,
     /// The amount that is free in the object.
     pub free: Option<usize>,
+    /// How often the owner of a mutex held it before the event; 0 if the mutex was free. A mutex
+    /// that its owner can lock several times is released by the last unlock.
+    pub holds: Option<usize>,
     /// True if `used` and `free` were counted before the effect of the event.
     pub before: bool,
     /// True if the object is empty after the event.
