@@ -100,9 +100,9 @@ export async function hash(page, pattern) {
 }
 
 /** Waits until the text of an element has this form. @param {any} page @param {string} selector @param {RegExp} pattern */
-export function shows(page, selector, pattern) {
+export function shows(page, selector, pattern, timeout = 30_000) {
     return page.waitForFunction(([query, source]) => new RegExp(source, "s").test(document.querySelector(query)?.textContent ?? ""),
-        [selector, pattern.source]);
+        [selector, pattern.source], { timeout });
 }
 
 /**
