@@ -38,8 +38,9 @@ pub struct Wanted {
     pub jobs: bool,
     /// List each wait for a mutex or a semaphore, up to [`MAX_ROWS`](super::MAX_ROWS).
     pub waits: bool,
-    /// Instead of each wait, list only the waits with priority inversion. Waits that are not listed
-    /// still count towards the limit.
+    /// Instead of each wait, list only the waits with priority inversion, up to
+    /// [`MAX_INVERTED`](super::MAX_INVERTED). If there are more, each listed wait stands for
+    /// several consecutive ones, and has the largest inversion among them.
     pub only_inverted: bool,
     /// With `waits`: instead of the first waits, list the worst ones of the whole trace. These are
     /// this number of the longest waits, this number of the waits with the largest priority
@@ -134,7 +135,7 @@ pub struct Figures {
     pub more_jobs: u64,
     /// The waits in the order of their ends, if the caller wants them.
     pub waits: Vec<Waited>,
-    /// Number of waits that are not listed, because there are more than [`super::MAX_ROWS`].
+    /// Number of waits that should be listed but are not, because there are too many.
     pub more_waits: u64,
     /// The longest waits for mutexes, longest first. This list does not depend on
     /// [`Wanted::waits`].

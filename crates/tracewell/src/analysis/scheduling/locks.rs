@@ -27,7 +27,7 @@ use super::requests::{Ask, Asked, Request};
 use super::resources::{Locks, Resource, Resources};
 use super::step::Step;
 use super::subject::Subject;
-use super::waited::{LongestWaits, Waited, WorstWaits};
+use super::waited::{InvertedWaits, LongestWaits, Waited, WorstWaits};
 use crate::analysis::measured::{Distributions, Measure};
 use crate::analysis::total::Total;
 use crate::model::{ContextId, Meaning, OnBehalf, Running};
@@ -61,14 +61,12 @@ pub(super) struct Requests {
     longest: LongestWaits,
     /// Number of waits beyond those listed.
     more: u64,
-    /// Maximum number of waits that are considered for the list, or 0 if a list is not wanted.
+    /// Maximum number of waits in the list, or 0 if a list is not wanted.
     room: usize,
-    /// Number of waits that were considered for the list.
-    considered: usize,
-    /// True if only waits with priority inversion are listed.
-    only_inverted: bool,
     /// The worst waits, if they are listed instead of the first ones.
     worst: Option<WorstWaits>,
+    /// The waits with priority inversion, if they are listed instead of the first waits.
+    inverted: Option<InvertedWaits>,
     distributions: Distributions<Subject>,
     /// True if waiting and holding times are also collected for each pair of a task and an object.
     uses: bool,
@@ -80,10 +78,15 @@ impl Requests {
         self.uses = true;
     }
 
-    /// Lists the first `most` waits. If `only_inverted` is true, omits waits without priority
-    /// inversion from this list.
-    pub(super) fn keep_each(&mut self, most: usize, only_inverted: bool) {
-        (self.room, self.only_inverted) = (most, only_inverted);
+    /// Lists the first `most` waits.
+    pub(super) fn keep_each(&mut self, most: usize) {
+        self.room = most;
+    }
+
+    /// Lists at most `most` of the waits with priority inversion; see
+    /// [`Wanted::only_inverted`](super::Wanted::only_inverted).
+    pub(super) fn keep_inverted(&mut self, most: usize) {
+        self.inverted = Some(InvertedWaits::new(most));
     }
 
     /// Lists the worst waits; see [`Wanted::worst_waits`](super::Wanted::worst_waits).
@@ -100,9 +103,9 @@ impl Requests {
         (self.mutexes, self.others) = Default::default();
         self.resources.restart();
         self.waited.clear();
-        self.considered = 0;
         self.longest = LongestWaits::default();
         self.worst.iter_mut().for_each(WorstWaits::restart);
+        self.inverted.iter_mut().for_each(InvertedWaits::restart);
         self.more = 0;
     }
 
@@ -483,13 +486,12 @@ impl Requests {
             worst.offer(waited);
             return;
         }
-        if self.considered >= self.room {
-            self.more += u64::from(self.room > 0);
-            return;
-        }
-        self.considered += 1;
-        if !self.only_inverted || request.inverted.ticks() > 0 {
+        if let Some(inverted) = &mut self.inverted {
+            inverted.offer(waited);
+        } else if self.waited.len() < self.room {
             self.waited.push(waited);
+        } else {
+            self.more += u64::from(self.room > 0);
         }
     }
 
@@ -571,6 +573,8 @@ impl Requests {
         let mut waited = std::mem::take(&mut self.waited);
         if let Some(worst) = &mut self.worst {
             (waited, self.more) = worst.finish();
+        } else if let Some(inverted) = &mut self.inverted {
+            (waited, self.more) = inverted.finish();
         }
         if cores > 1 {
             waited.iter_mut().for_each(Waited::forget_parts);
@@ -598,7 +602,7 @@ mod tests {
     fn waits_beyond_the_room_for_them_are_counted() {
         let (waits, other) = (ContextId(0), ContextId(1));
         let mut requests = Requests::default();
-        requests.keep_each(2, false);
+        requests.keep_each(2);
         let accounts = Accounts::default();
         for ticks in 0..3 {
             let mut running = Running::default();
@@ -626,7 +630,7 @@ mod tests {
             running
         };
         let mut requests = Requests::default();
-        requests.keep_each(2, false);
+        requests.keep_each(2);
         for (task, priority) in [(task, 5), (middle, 10), (owner, 20)] {
             requests.note_priority(task, priority);
         }

@@ -139,6 +139,9 @@ use timing::Timings;
 /// Maximum number of listed jobs, and maximum number of listed waits. Others are only counted.
 pub const MAX_ROWS: usize = 1 << 20;
 
+/// Maximum number of listed waits if only waits with priority inversion are listed.
+pub const MAX_INVERTED: usize = 1 << 18;
+
 /// A sink that derives scheduling figures. [`Scheduling::figures`] returns them.
 #[derive(Clone, Debug)]
 pub struct Scheduling<M: Moments = ()> {
@@ -266,7 +269,8 @@ impl<M: Moments> Scheduling<M> {
         if wanted.waits {
             match wanted.worst_waits {
                 Some(most) => scheduling.requests.keep_worst(most),
-                None => scheduling.requests.keep_each(MAX_ROWS, wanted.only_inverted),
+                None if wanted.only_inverted => scheduling.requests.keep_inverted(MAX_INVERTED),
+                None => scheduling.requests.keep_each(MAX_ROWS),
             }
         }
         if wanted.budgets {

@@ -148,6 +148,70 @@ impl WorstWaits {
     }
 }
 
+/// Waits with priority inversion, spread evenly over the trace. Blocks of consecutive waits are each
+/// represented by the wait with the largest inversion. A block is one wait until the list is full.
+/// Then each pair of blocks becomes one block.
+#[derive(Clone, Debug)]
+pub(super) struct InvertedWaits {
+    /// Maximum number of blocks; even.
+    most: usize,
+    waits: Vec<Waited>,
+    /// Number of waits in a block.
+    block: u64,
+    /// Number of waits in the last block if it is incomplete, otherwise 0.
+    filled: u64,
+    /// Number of waits that other ones represent.
+    more: u64,
+}
+
+impl InvertedWaits {
+    /// Returns an empty list. `most` is even.
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, waits: Vec::new(), block: 1, filled: 0, more: 0 }
+    }
+
+    pub(super) fn restart(&mut self) {
+        *self = Self::new(self.most);
+    }
+
+    /// Adds a wait if it has a priority inversion.
+    pub(super) fn offer(&mut self, wait: Waited) {
+        if wait.inverted_ticks() == 0 {
+            return;
+        }
+        match self.waits.last_mut().filter(|_| self.filled > 0) {
+            Some(last) => {
+                self.more += 1;
+                if wait.inverted_ticks() > last.inverted_ticks() {
+                    *last = wait;
+                }
+            }
+            None => {
+                if self.waits.len() >= self.most {
+                    self.halve();
+                }
+                self.waits.push(wait);
+            }
+        }
+        self.filled = (self.filled + 1) % self.block;
+    }
+
+    fn halve(&mut self) {
+        self.more += self.waits.len() as u64 / 2;
+        self.block *= 2;
+        let mut waits = std::mem::take(&mut self.waits).into_iter();
+        while let Some(first) = waits.next() {
+            let second = waits.next().filter(|next| next.inverted_ticks() > first.inverted_ticks());
+            self.waits.push(second.unwrap_or(first));
+        }
+    }
+
+    /// Returns the listed waits, in the order in which they ended, and the number of the others.
+    pub(super) fn finish(&mut self) -> (Vec<Waited>, u64) {
+        (std::mem::take(&mut self.waits), self.more)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,5 +280,20 @@ mod tests {
         let from: Vec<_> = kept.iter().map(|wait| wait.from).collect();
         assert_eq!(from, [10, 1500, 3000, 4000, 4500], "the other task, the longest, the inverted");
         assert_eq!(more, 4995);
+    }
+
+    #[test]
+    fn inversions_beyond_the_limit_are_spread_over_the_trace() {
+        let mut inverted = InvertedWaits::new(4);
+        // Every third wait has no inversion. The last one is in an incomplete block.
+        for from in 0..31 {
+            inverted.offer(wait(from, 0, 5, if from % 3 == 2 { 0 } else { 1 + from % 7 }));
+        }
+        let (waits, more) = inverted.finish();
+        // 21 waits with inversion form three blocks of 8. 6 and 13 have the largest inversion of
+        // theirs, and 27 has it in the rest.
+        let kept: Vec<_> = waits.iter().map(|wait| (wait.from, wait.inverted_ticks())).collect();
+        assert_eq!(kept, [(6, 7), (13, 7), (27, 7)]);
+        assert_eq!(more, 18);
     }
 }
