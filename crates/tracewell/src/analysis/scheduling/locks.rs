@@ -274,7 +274,7 @@ impl Requests {
             let row = self.resources.at(resource);
             row.figures.requests += 1;
             row.last_ticks = from.ticks;
-            if is_mutex && self.held.requested(task, key, from.ticks, resource) {
+            if is_mutex && self.held.requested(task, key, from, resource) {
                 moments.locked(task, key, kind, from);
             }
         }
@@ -283,13 +283,13 @@ impl Requests {
 
     fn unlocked(&mut self, task: ContextId, key: u64, at: Position, moments: &mut impl Moments) {
         let on_cores = self.last.len() > 1;
-        let Some(unlocked) = self.held.unlocked(task, key, at.ticks, on_cores) else { return };
+        let Some(unlocked) = self.held.unlocked(task, key, at, on_cores) else { return };
         let row = self.resources.at(unlocked.resource);
         let Some(since) = unlocked.since else {
             moments.holder_unknown(key, row.kind(), at);
             return;
         };
-        let ticks = at.ticks.saturating_sub(since);
+        let ticks = at.ticks.saturating_sub(since.ticks);
         self.mutexes.at(task).hold.add(ticks);
         row.figures.hold.add(ticks);
         let subject = row.subject();
@@ -417,7 +417,7 @@ impl Requests {
             moments.wait_ended(&request.wait(), at);
             let Asked { key, kind, resource, .. } = request.asked;
             if let (true, Some(key), Some(resource)) = (mutex, key, resource)
-                && self.held.got(task, key, at.ticks, resource)
+                && self.held.got(task, key, at, resource)
             {
                 moments.locked(task, key, kind, at);
             }

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::moments::Position;
 use super::resources::Number;
 use crate::analysis::key_slots::KeySlots;
 use crate::model::ContextId;
@@ -18,7 +19,7 @@ use crate::model::ContextId;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Hold {
     task: ContextId,
-    since: u64,
+    since: Position,
     resource: Number,
 }
 
@@ -36,8 +37,9 @@ struct Row {
 pub(super) struct Unlocked {
     /// The number of the mutex.
     pub(super) resource: Number,
-    /// The time at which the task got the mutex; `None` if another task seemed to hold it.
-    pub(super) since: Option<u64>,
+    /// The event with which the task got the mutex. `None` if the trace does not show it: another
+    /// task seemed to hold the mutex, or only the unlock shows that the task's wait had ended.
+    pub(super) since: Option<Position>,
     /// The task that holds the mutex from now on.
     pub(super) next: Option<ContextId>,
 }
@@ -79,7 +81,7 @@ impl Mutexes {
         &mut self,
         task: ContextId,
         key: u64,
-        since: u64,
+        since: Position,
         resource: Number,
     ) -> bool {
         let row = self.row(key);
@@ -99,7 +101,13 @@ impl Mutexes {
 
     /// Handles the end of a wait. If the mutex has no holder, the task holds it from now on.
     /// Returns true if the task is the holder.
-    pub(super) fn got(&mut self, task: ContextId, key: u64, since: u64, resource: Number) -> bool {
+    pub(super) fn got(
+        &mut self,
+        task: ContextId,
+        key: u64,
+        since: Position,
+        resource: Number,
+    ) -> bool {
         self.requested(task, key, since, resource)
     }
 
@@ -109,13 +117,13 @@ impl Mutexes {
         &mut self,
         task: ContextId,
         key: u64,
-        now: u64,
+        now: Position,
         on_cores: bool,
     ) -> Option<Unlocked> {
         let row = self.row(key);
         let asked = row.asked.take();
         let Hold { task: holder, since, resource } = row.hold.take()?;
-        if holder != task {
+        if holder != task || since == now {
             return Some(Unlocked { resource, since: None, next: None });
         }
         let next = asked.filter(|_| on_cores);
@@ -136,6 +144,10 @@ mod tests {
 
     const KEY: u64 = 7;
 
+    fn at(ticks: u64) -> Position {
+        Position { ticks, seq: ticks }
+    }
+
     /// Returns the table, and a number for its only mutex.
     fn mutexes() -> (Mutexes, Number) {
         (Mutexes::default(), Resources::default().number((true, None, KEY)))
@@ -145,28 +157,28 @@ mod tests {
     fn a_hold_lasts_from_the_first_request_to_the_unlock_by_the_same_task() {
         let (mut mutexes, resource) = mutexes();
         let [task, other] = [0, 1].map(ContextId);
-        assert!(mutexes.requested(task, KEY, 10, resource));
-        assert!(mutexes.requested(task, KEY, 11, resource), "it holds the mutex already");
+        assert!(mutexes.requested(task, KEY, at(10), resource));
+        assert!(mutexes.requested(task, KEY, at(11), resource), "it holds the mutex already");
         // The request of the other task fails.
-        assert!(!mutexes.requested(other, KEY, 12, resource));
-        let unlocked = mutexes.unlocked(task, KEY, 20, false);
-        assert_eq!(unlocked, Some(Unlocked { resource, since: Some(10), next: None }));
-        assert_eq!((mutexes.holder(KEY), mutexes.unlocked(task, KEY, 21, false)), (None, None));
+        assert!(!mutexes.requested(other, KEY, at(12), resource));
+        let unlocked = mutexes.unlocked(task, KEY, at(20), false);
+        assert_eq!(unlocked, Some(Unlocked { resource, since: Some(at(10)), next: None }));
+        assert_eq!((mutexes.holder(KEY), mutexes.unlocked(task, KEY, at(21), false)), (None, None));
         // The failed request does not count as the start of the next hold.
-        assert!(mutexes.requested(other, KEY, 30, resource));
-        assert_eq!(mutexes.unlocked(other, KEY, 35, false).unwrap().since, Some(30));
+        assert!(mutexes.requested(other, KEY, at(30), resource));
+        assert_eq!(mutexes.unlocked(other, KEY, at(35), false).unwrap().since, Some(at(30)));
     }
 
     #[test]
     fn a_task_whose_wait_times_out_does_not_end_the_hold() {
         let (mut mutexes, resource) = mutexes();
         let [task, other] = [0, 1].map(ContextId);
-        mutexes.requested(task, KEY, 10, resource);
-        mutexes.requested(other, KEY, 12, resource);
+        mutexes.requested(task, KEY, at(10), resource);
+        mutexes.requested(other, KEY, at(12), resource);
         mutexes.waits(other, KEY);
-        assert!(!mutexes.got(other, KEY, 15, resource));
+        assert!(!mutexes.got(other, KEY, at(15), resource));
         assert_eq!(mutexes.holder(KEY), Some(task));
-        assert_eq!(mutexes.unlocked(task, KEY, 20, false).unwrap().since, Some(10));
+        assert_eq!(mutexes.unlocked(task, KEY, at(20), false).unwrap().since, Some(at(10)));
     }
 
     #[test]
@@ -174,39 +186,50 @@ mod tests {
         let (mut mutexes, resource) = mutexes();
         let [task, other] = [0, 1].map(ContextId);
         // The other task has held the mutex since before the trace.
-        mutexes.requested(task, KEY, 10, resource);
+        mutexes.requested(task, KEY, at(10), resource);
         mutexes.waits(task, KEY);
-        assert_eq!((mutexes.holder(KEY), mutexes.unlocked(other, KEY, 15, false)), (None, None));
-        assert!(mutexes.got(task, KEY, 15, resource));
-        assert_eq!(mutexes.unlocked(task, KEY, 20, false).unwrap().since, Some(15));
+        assert_eq!(
+            (mutexes.holder(KEY), mutexes.unlocked(other, KEY, at(15), false)),
+            (None, None)
+        );
+        assert!(mutexes.got(task, KEY, at(15), resource));
+        assert_eq!(mutexes.unlocked(task, KEY, at(20), false).unwrap().since, Some(at(15)));
     }
 
     #[test]
     fn an_unlock_by_another_task_ends_a_hold_at_an_unknown_time() {
         let (mut mutexes, resource) = mutexes();
         let [task, other] = [0, 1].map(ContextId);
-        mutexes.requested(task, KEY, 10, resource);
-        mutexes.requested(other, KEY, 12, resource);
-        let unlocked = mutexes.unlocked(other, KEY, 20, true);
+        mutexes.requested(task, KEY, at(10), resource);
+        mutexes.requested(other, KEY, at(12), resource);
+        let unlocked = mutexes.unlocked(other, KEY, at(20), true);
         assert_eq!(unlocked, Some(Unlocked { resource, since: None, next: None }));
-        assert_eq!((mutexes.holder(KEY), mutexes.unlocked(task, KEY, 30, true)), (None, None));
+        assert_eq!((mutexes.holder(KEY), mutexes.unlocked(task, KEY, at(30), true)), (None, None));
+    }
+
+    #[test]
+    fn an_unlock_that_also_ends_the_wait_for_the_mutex_has_no_hold() {
+        let (mut mutexes, resource) = mutexes();
+        mutexes.got(ContextId(0), KEY, at(20), resource);
+        let unlocked = mutexes.unlocked(ContextId(0), KEY, at(20), false);
+        assert_eq!(unlocked, Some(Unlocked { resource, since: None, next: None }));
     }
 
     #[test]
     fn on_several_cores_a_request_is_granted_at_the_unlock() {
         let (mut mutexes, resource) = mutexes();
         let [task, other] = [0, 1].map(ContextId);
-        mutexes.requested(task, KEY, 10, resource);
-        mutexes.requested(other, KEY, 12, resource);
-        assert_eq!(mutexes.unlocked(task, KEY, 20, true).unwrap().next, Some(other));
-        assert_eq!(mutexes.unlocked(other, KEY, 25, true).unwrap().since, Some(20));
+        mutexes.requested(task, KEY, at(10), resource);
+        mutexes.requested(other, KEY, at(12), resource);
+        assert_eq!(mutexes.unlocked(task, KEY, at(20), true).unwrap().next, Some(other));
+        assert_eq!(mutexes.unlocked(other, KEY, at(25), true).unwrap().since, Some(at(20)));
     }
 
     #[test]
     fn nothing_is_held_after_a_gap() {
         let (mut mutexes, resource) = mutexes();
-        mutexes.requested(ContextId(0), KEY, 10, resource);
+        mutexes.requested(ContextId(0), KEY, at(10), resource);
         mutexes.gap();
-        assert_eq!(mutexes.unlocked(ContextId(0), KEY, 20, false), None);
+        assert_eq!(mutexes.unlocked(ContextId(0), KEY, at(20), false), None);
     }
 }
