@@ -666,7 +666,7 @@ mod tests {
         running.choose(OnBehalf::of(task.into()));
         let accounts = Accounts::default();
         let ask = |key| Step { object: Some(key), ..Step::about(Meaning::Lock, task) };
-        let unlock = |key| Step { object: Some(key), ..Step::about(Meaning::Unlock, task) };
+        let unlock = |key| Step { object: Some(key), seq: 1, ..Step::about(Meaning::Unlock, task) };
         let blocks = Step { next: Some(other), ..Step::about(Meaning::Schedule, task) };
         let after_gap = |before: &[Step], after: &[Step]| {
             let mut requests = Requests::default();
