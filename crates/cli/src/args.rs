@@ -18,6 +18,7 @@ use tracewell::text::shown_path;
 
 use crate::config::{Configs, Project};
 use crate::dates::{self, Moment, ZoneArgs};
+use crate::file_options::of_file;
 use crate::inputs::Inputs;
 use crate::outcome::{Failure, Outcome, note, warn};
 use crate::{elf, small_file};
@@ -51,8 +52,9 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "NAME", value_parser = Suggested::formats())]
     pub(crate) format_in: Option<String>,
 
-    /// Set a fact that the file does not contain, for example rate=100MHz; see `tracewell formats`
-    #[arg(short = 'O', value_name = "KEY=VALUE", hide_possible_values = true)]
+    /// Set a fact that the file does not contain, for example rate=100MHz; see `tracewell formats`.
+    /// With several files, FILE:KEY=VALUE sets it for one of them
+    #[arg(short = 'O', value_name = "[FILE:]KEY=VALUE", hide_possible_values = true)]
     #[arg(value_parser = Suggested::input_options())]
     pub(crate) options: Vec<String>,
 
@@ -106,7 +108,11 @@ impl InputArgs {
         };
         traces.iter().for_each(&mut add_sidecar);
         inputs.add(&self.custom_events);
-        inputs.add(self.options.iter().filter_map(|option| custom_events(option)));
+        inputs.add(self.options.iter().filter_map(|option| {
+            // If the option is wrong, the error is reported when its setting is used.
+            let of_file = of_file(option, traces).ok().flatten();
+            custom_events(of_file.map_or(option, |(_, option)| option))
+        }));
         inputs.add(&self.names);
         inputs.add(&self.schema);
         inputs.add(&self.elf);
@@ -120,14 +126,22 @@ impl InputArgs {
         inputs
     }
 
-    /// Adds the settings from the configuration file for a trace, which may consist of several
-    /// files.
+    /// Adds the settings for a trace, which may consist of several files: the options for one of
+    /// these files, and the settings from the configuration file. `traces` are all input files.
     pub(crate) fn configured(
         &self,
         mut settings: Settings,
+        traces: &[PathBuf],
         run: &[PathBuf],
         configs: &mut Configs,
     ) -> Result<Settings, Failure> {
+        for option in &self.options {
+            let of_file = of_file(option, traces)?;
+            if let Some((_, option)) = of_file.filter(|(file, _)| run.iter().any(|own| own == file))
+            {
+                add_option(&mut settings, option)?;
+            }
+        }
         let Some(trace) = run.first().filter(|_| !self.no_config) else { return Ok(settings) };
         let Some(project) = configs.of(trace)? else { return Ok(settings) };
         let added = project.add_to(&mut settings)?;
@@ -200,14 +214,13 @@ impl InputArgs {
         }
     }
 
-    /// Returns the settings from these arguments. Reads the files that contain names.
-    pub(crate) fn settings(&self) -> Result<Settings, Failure> {
+    /// Returns the settings for all of the input files `traces`. Reads the files that contain names.
+    /// Fails if an option is for another file.
+    pub(crate) fn settings(&self, traces: &[PathBuf]) -> Result<Settings, Failure> {
         let mut settings = Settings { format: self.format_in.clone(), ..Settings::default() };
         for option in &self.options {
-            // An option can name a file of custom events. The decoder gets the content of the file.
-            match custom_events(option) {
-                Some(path) => settings.names.push(names_file(CUSTOM_EVENTS, path)?),
-                None => settings.options.add(option).map_err(Failure::usage)?,
+            if of_file(option, traces)?.is_none() {
+                add_option(&mut settings, option)?;
             }
         }
         for path in &self.custom_events {
@@ -227,6 +240,15 @@ impl InputArgs {
         }
         Ok(settings)
     }
+}
+
+/// Adds an option. It can name a file of custom events. The decoder gets the content of the file.
+fn add_option(settings: &mut Settings, option: &str) -> Result<(), Failure> {
+    match custom_events(option) {
+        Some(path) => settings.names.push(names_file(CUSTOM_EVENTS, path)?),
+        None => settings.options.add(option).map_err(Failure::usage)?,
+    }
+    Ok(())
 }
 
 const CUSTOM_EVENTS: &str = "--custom-events";

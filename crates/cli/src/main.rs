@@ -10,6 +10,7 @@ mod dates;
 mod document;
 mod draft;
 mod elf;
+mod file_options;
 mod hook_selection;
 mod inputs;
 mod junit;

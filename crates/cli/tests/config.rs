@@ -48,6 +48,30 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
+fn an_option_for_one_file_wins_over_those_for_all_files() {
+    let folder = Folder::new("[threadx]\nrate = \"100MHz\"\n");
+    folder.copy("examples/scheduling.trx", "b:1.trx");
+    let clocks = |arguments: &[&str]| {
+        let output = folder.run(&[&["info"], arguments, &["runs/a.trx", "b:1.trx"]].concat());
+        assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let rate = |line: &str| Some(line.strip_prefix("clock ")?.split(", ").nth(1)?.to_owned());
+        text.lines().filter_map(rate).collect::<Vec<_>>()
+    };
+    let [hundred, one, two] =
+        [100_000_000, 1_000_000, 2_000_000].map(|ticks: u32| format!("{ticks} ticks per second"));
+    assert_eq!(clocks(&["-O", "b:1.trx:rate=1MHz"]), [&hundred[..], &one]);
+    assert_eq!(clocks(&["-O", "a.trx:rate=1MHz"]), [&one[..], &hundred]);
+    assert_eq!(clocks(&["-O", "runs/a.trx:rate=1MHz", "-O", "rate=2MHz"]), [&one[..], &two]);
+    let output = folder.run(&["info", "-O", "c.trx:rate=1MHz", "runs/a.trx", "b:1.trx"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        stderr(&output),
+        "error: -O c.trx:rate=1MHz: 'c.trx' is not one of the input files; did you mean 'a.trx'?\n"
+    );
+}
+
+#[test]
 fn options_of_the_command_line_win_over_the_configuration() {
     let folder = Folder::new("[threadx]\nrate = \"100MHz\"\n[rkh]\nseq = 2\n");
     assert!(folder.clock(&["runs/a.trx"]).contains(" 100000000 ticks per second"));

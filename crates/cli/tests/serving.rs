@@ -243,6 +243,15 @@ fn the_figures_can_be_limited_to_the_worst_waits() {
         let more = &worst["traces"][0]["more_waits"];
         assert_eq!(more.as_u64(), Some((waits.len() - few.len()) as u64));
         // All other figures are the same.
+        let trace = worst["traces"][0].as_object_mut().unwrap();
+        assert_eq!(trace.remove("misses").unwrap().as_array().map(Vec::len), Some(0));
+        for times in trace["distributions"].as_array_mut().unwrap() {
+            let bars = times.as_object_mut().unwrap().remove("bars").unwrap();
+            let bars = bars.as_array().unwrap();
+            let count = bars.iter().map(|bar| bar["count"].as_u64().unwrap()).sum::<u64>();
+            assert_eq!(times["count"], count);
+            assert_eq!(bars.last().unwrap()["longest"], times["worst"][0]);
+        }
         let mut expected = all.clone();
         expected["traces"][0]["waits"] = Value::Null;
         expected["traces"][0]["more_waits"] = more.clone();

@@ -2,6 +2,7 @@
 // and lists the events if there are few enough.
 
 import { grouped } from "./time.js";
+import { counted } from "./words.js";
 
 /**
  * The part of a trace that the model contains. `from` and `until` are ticks from the start of the page. If the `resolution` is 0, the
@@ -96,5 +97,5 @@ export const READING = "events are being read";
 /** Returns the reason why the list contains no events. @param {Part} part */
 export function unlisted({ events, most }) {
     if (events <= most) return READING;
-    return `about ${grouped(events)} events in this part: zoom in to list at most ${grouped(most)}`;
+    return `about ${counted(events, "event")} in this part: zoom in to list at most ${grouped(most)}`;
 }

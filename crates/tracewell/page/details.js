@@ -11,11 +11,11 @@ import { absent } from "./identity.js";
 import { argumentsIn, inheritance, lockOf, telling } from "./locks.js";
 import { objectText } from "./objects.js";
 import { selectedSpan } from "./overlays.js";
-import { counted } from "./rows.js";
 import { rankText, shares } from "./shares.js";
 import { grouped } from "./time.js";
 import { requestOf } from "./waits.js";
 import { keyName, wholeRow } from "./whole.js";
+import { counted } from "./words.js";
 
 /** Maximum number of rows in a table; the others are added up in one row. */
 const MAX_LINES = 14;
@@ -30,6 +30,20 @@ const MAX_FINDINGS = 5;
 const COMBINED = "At this zoom, short states are combined, so this may be more than one. Zoom in until events are listed.";
 
 /** @typedef {import("./elements.js").Content} Content */
+
+/**
+ * Returns the number of waits for owners with a lower priority, as `analyze` counts them. Returns null if the figures cover more than the page
+ * shows. @param {import("./model.js").Model} model @returns {number | null}
+ */
+function inversionsIn({ header, files, columns }) {
+    if (files.length === 0 && !(header.from === "0" && header.until === header.span)) return null;
+    const names = files.length > 0 ? files.map((/** @type {any} */ _, /** @type {number} */ file) => `figures.${file}`) : ["figures"];
+    const locks = names.flatMap((/** @type {string} */ name) => {
+        const column = columns.get(name);
+        return column ? figuresIn(column).locks : [];
+    });
+    return locks.reduce((/** @type {number} */ sum, /** @type {any} */ lock) => sum + (lock.inversions?.count ?? 0), 0);
+}
 
 export class Details {
     /**
@@ -241,7 +255,7 @@ export class Details {
         facts.push(...this.neighbour("before", row, index - 1), ...this.neighbour("after", row, index + 1));
         const rank = this.rank(span);
         return [
-            ...(inverted !== null ? [element("span", ["priority inversion"], "tag")] : []),
+            ...(inverted !== null ? [element("span", ["unbounded inversion"], "tag")] : []),
             element("h2", [this.title(span)]),
             element("p", [time, element("b", [model.span(from, to)]), rank]),
             ...(model.isCoarse ? [element("p", [COMBINED], "hint")] : []),
@@ -376,7 +390,7 @@ export class Details {
         const order = [...inversion.ticks.keys()].sort((a, b) => inversion.ticks[b] - inversion.ticks[a]);
         for (const i of order.slice(0, MAX_FINDINGS)) {
             const length = model.span(inversion.from[i], inversion.from[i] + inversion.ticks[i]);
-            const label = `priority inversion of ${model.name(inversion.context[i])}, ${length}, at ${time(inversion.from[i])}`;
+            const label = `unbounded inversion of ${model.name(inversion.context[i])}, ${length}, at ${time(inversion.from[i])}`;
             const waiter = this.places.rowOf(inversion.context[i]);
             const ticks = (/** @type {number} */ offset) => Number(model.exact(offset));
             const seek = () => this.places.seek(waiter, ticks(inversion.from[i]), ticks(inversion.until[i]), BLOCKED);
@@ -395,14 +409,16 @@ export class Details {
             links.push(element("li", [this.link(`not recorded: ${filter}, from ${time(from)} to ${time(until)}`, () => this.places.zoom(from, until))]));
         }
         // The first payload of a large trace does not contain all short inversions, nor all jobs.
-        const inversions = header.part ? header.inversions : order.length;
+        const unbounded = header.part ? header.inversions : order.length;
         const json = header.part ? figuresIn(/** @type {import("./source.js").Column} */ (model.columns.get("figures"))) : null;
         const misses = json ? json.tasks.reduce((/** @type {number} */ sum, /** @type {any} */ task) => sum + (task.deadline_misses ?? 0), 0) : missed.length;
         const least = header.part && header.moreWaits > 0 ? "at least " : "";
-        const kinds = /** @type {[number, string][]} */ ([[inversions, "priority inversion"], [misses, "missed deadline"], [json?.gaps ?? gap.from.length, "gap"]]);
+        const kinds = /** @type {[number, string][]} */ ([[unbounded, "unbounded inversion"], [misses, "missed deadline"], [json?.gaps ?? gap.from.length, "gap"]]);
         const others = kinds.filter(([count]) => count > MAX_FINDINGS).map(([count, name]) => counted(count - MAX_FINDINGS, `more ${name}`));
         if (others.length > 0) links.push(element("li", [`${others.join(", ")}: see Figures`]));
         const counts = kinds.map(([count, name], i) => (i === 0 ? least : "") + counted(count, name));
+        const inversions = inversionsIn(model);
+        if (inversions !== null) counts.unshift(counted(inversions, "priority inversion"));
         const scope = header.part ? "whole trace: " : "";
         const parts = [element("h2", ["Findings"]), element("p", [scope + counts.join(" · ")]), element("ul", links)];
         if (header.needed) parts.push(element("p", [`States are unknown: they need ${header.needed}.`]));

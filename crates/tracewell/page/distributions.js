@@ -1,7 +1,8 @@
 // Distributions of durations in a time range. durations.js collects the durations. Each bar of a histogram can show
-// the places of its durations.
+// the places of its durations. `measured.js` makes the histograms of a large trace.
 
 import { durations } from "./durations.js";
+import { counted } from "./words.js";
 
 /** Maximum number of bars of a histogram. */
 const MAX_BARS = 24;
@@ -22,6 +23,41 @@ const DISTRIBUTIONS = ["Response", "Start latency", "Waits", "Held", "Ready unti
  * A bar of a histogram. It stands for `count` lengths between `from` and `to`. `first` is the index of the shortest of them.
  * @typedef {{ from: number, to: number, first: number, count: number }} Bar
  */
+
+/**
+ * A bar as the panel shows it. It leads to `places` of its `count` durations, the longest first. `length` returns the length of one of them as
+ * text, and `show` shows it on the timeline. @typedef {{ count: number, label: string, places: number, length: (place: number) => string,
+ * show: (place: number) => void }} ShownBar
+ */
+
+/** A tick of an axis, at a place from 0 to 1. @typedef {{ place: number, text: string }} AxisTick */
+
+/**
+ * A histogram as the panel shows it. `note` says how exact the figures are.
+ * @typedef {{ group: string, name: string, noun: string, count: number, figures: string[], note: string, bars: ShownBar[], ticks: AxisTick[] }} Histogram
+ */
+
+/** The nouns for the durations in each group of distributions. */
+const NOUNS = new Map([["Response", "response"], ["Start latency", "start"], ["Waits", "wait"], ["Held", "hold"],
+    ["Ready until it runs", "time"], ["Preempted", "preemption"], ["Running without a break", "run"], ["Interrupts", "interrupt"],
+    ["Messages until they are received", "message"], ["Steps", "step"], ["Stays in a state", "stay"]]);
+
+/** Returns a distribution of a small trace as the panel shows it. @type {(places: import("./places.js").Places, distribution: Distribution) => Histogram} */
+export function histogram(places, { group, name, lengths, places: found }) {
+    const text = (/** @type {number} */ length) => places.model.span(0, Math.round(length));
+    const noun = NOUNS.get(group) ?? "span";
+    const list = bars(lengths);
+    const shown = list.map(({ from, to, first, count }) => {
+        const index = (/** @type {number} */ place) => first + count - 1 - place;
+        return {
+            count, label: `${counted(count, noun)} from ${text(from)} to ${text(to)}`, places: count,
+            length: (/** @type {number} */ place) => text(lengths[index(place)]), show: (/** @type {number} */ place) => places.duration(found[index(place)]),
+        };
+    });
+    const figures = [["least", 0], ["median", 0.5], ["90 %", 0.9], ["99 %", 0.99], ["most", 1]].map(([word, share]) =>
+        `${word} ${text(quantile(lengths, Number(share)))}`);
+    return { group, name, noun, count: lengths.length, figures, note: "", bars: shown, ticks: ticks(list).map(({ place, time }) => ({ place, text: text(time) })) };
+}
 
 /**
  * Returns all distributions of the durations that begin and end in a time range.

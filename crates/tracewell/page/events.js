@@ -3,8 +3,8 @@
 import { lowerBound } from "./bounds.js";
 import { element } from "./elements.js";
 import { argumentsIn, telling } from "./locks.js";
-import { counted } from "./rows.js";
 import { grouped } from "./time.js";
+import { counted } from "./words.js";
 
 /** Height of a line in pixels. */
 const LINE = 22;

@@ -9,6 +9,9 @@ const RANGE_PAUSE = 300;
 /** The text of a request without an answer yet. */
 const COMPUTING = "computing from the whole trace …";
 
+/** The answer while the server reads the trace. @type {Answer} */
+const READ_FIRST = { json: null, text: "these figures follow when the trace has been read" };
+
 export class Exact {
     /**
      * @param {import("./asks.js").Asks | null} asks null if the page contains its whole trace
@@ -21,6 +24,11 @@ export class Exact {
         this.isReading = false;
         this.whole = new Inquiry();
         this.part = new Inquiry();
+    }
+
+    /** True if an answer can still arrive. */
+    get isAsked() {
+        return this.isReading || [this.whole, this.part].some(({ isSent, answer }) => isSent && answer.text === COMPUTING);
     }
 
     /** Forgets all figures, because the trace has changed. */
@@ -48,7 +56,7 @@ export class Exact {
 
     /** @type {(request: Inquiry, range: [bigint, bigint] | null, pause: number) => Answer} */
     answer(request, range, pause) {
-        if (this.isReading) return { json: null, text: "these figures follow when the trace has been read" };
+        if (this.isReading) return READ_FIRST;
         if (!request.isSent && this.asks) {
             request.isSent = true;
             request.timer = setTimeout(() => this.send(request, range), pause);

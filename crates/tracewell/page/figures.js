@@ -264,7 +264,7 @@ export class Figures {
                 { text: model.time(model.exact(from)), value: from, go },
             ];
         });
-        return { name: "Priority inversions", notes: NOTES, rows: sortedBy(rows, 4),
+        return { name: "Unbounded inversions", notes: NOTES, rows: sortedBy(rows, 4),
             columns: ["waiting", "for", "held by", "less urgent that ran", "inverted", "wait from request", "begins"] };
     }
 

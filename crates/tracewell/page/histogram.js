@@ -1,28 +1,30 @@
 // The panel of distributions: a list, and the histogram of the chosen distribution. A click on a bar selects its longest duration;
 // another click selects the next.
 
-import { bars, distributions, quantile, ticks } from "./distributions.js";
+import { distributions, histogram } from "./distributions.js";
 import { element } from "./elements.js";
-import { counted } from "./rows.js";
+import { measured } from "./measured.js";
 import { grouped } from "./time.js";
+import { counted } from "./words.js";
 
-/** The nouns for the durations in each group of distributions. */
-const NOUNS = new Map([["Response", "response"], ["Start latency", "start"], ["Waits", "wait"], ["Held", "hold"],
-    ["Ready until it runs", "time"], ["Preempted", "preemption"], ["Running without a break", "run"], ["Interrupts", "interrupt"],
-    ["Messages until they are received", "message"], ["Steps", "step"], ["Stays in a state", "stay"]]);
+/** @typedef {import("./distributions.js").Histogram} Histogram */
 
 export class DistributionPanel {
     /**
      * @param {HTMLElement} panel
      * @param {import("./places.js").Places} places
+     * @param {import("./exact.js").Exact} exact the figures of a large trace
      */
-    constructor(panel, places) {
+    constructor(panel, places, exact) {
         this.panel = panel;
         this.places = places;
         this.model = places.model;
         this.view = places.view;
-        /** @type {import("./distributions.js").Distribution[] | null} */
+        this.exact = exact;
+        /** The small trace's histograms are made when they are shown. @type {{ group: string, name: string, count: number, made: () => Histogram }[] | null} */
         this.list = null;
+        /** For a large trace: the answer from which the list was made. @type {import("./exact.js").Answer | null} */
+        this.answer = null;
         /** The range of the list, as text. */
         this.ranged = "";
         /** The group and the name of the chosen distribution. */
@@ -31,9 +33,10 @@ export class DistributionPanel {
         this.bar = { index: -1, step: 0 };
     }
 
-    /** Updates the panel after the content of the model was replaced. */
+    /** Updates the panel after the content of the model was replaced. The histograms of a large trace do not depend on the loaded part. */
     refill() {
-        this.list = null;
+        if (this.model.part && this.answer) return;
+        this.list = this.answer = null;
         this.bar = { index: -1, step: 0 };
     }
 
@@ -41,12 +44,21 @@ export class DistributionPanel {
         if (this.panel.hidden) return;
         const range = this.view.measured;
         const ranged = range?.join(" ") ?? "";
-        if (this.list && ranged === this.ranged) return;
+        const answer = this.model.part ? this.asked(range) : null;
+        if (this.list && ranged === this.ranged && answer === this.answer) return;
         this.ranged = ranged;
+        this.answer = answer;
         this.bar = { index: -1, step: 0 };
-        // A view of a large trace joins spans that are too short to see.
-        this.list = this.model.part ? [] : distributions(this.model, ...range ?? [0, this.model.length]);
+        this.list = answer ? measured(this.places, answer.json ?? {}).map((each) => ({ ...each, made: () => each }))
+            : distributions(this.model, ...range ?? [0, this.model.length]).map((each) =>
+                ({ group: each.group, name: each.name, count: each.lengths.length, made: () => histogram(this.places, each) }));
         this.fill();
+    }
+
+    /** Asks for the figures of a large trace, or of a range of it. @param {[number, number] | null} range */
+    asked(range) {
+        const { exact, model } = this;
+        return range ? exact.ofRange(model.exact(range[0]), model.exact(range[1])) : exact.ofWhole();
     }
 
     /** The time that the distributions cover, in words. */
@@ -60,24 +72,20 @@ export class DistributionPanel {
 
     /** The reason why there are no distributions. */
     get none() {
-        if (this.model.part) {
-            return "The trace is too large for distributions on the page. `analyze --show distributions` prints them, and "
-                + "`convert --from --to -o part.html` makes a page of a part.";
-        }
+        if (this.answer?.text) return this.answer.text;
         return this.view.measured ? `Nothing that the page measures begins and ends in the ${this.scope}.`
             : "The trace records no jobs, states, interrupts, messages or spans, so it has no distributions.";
     }
 
     fill() {
-        /** @type {import("./distributions.js").Distribution[]} */
-        const list = this.list ?? [];
-        const keyOf = (/** @type {import("./distributions.js").Distribution} */ { group, name }) => `${group}\n${name}`;
+        const list = /** @type {NonNullable<DistributionPanel["list"]>} */ (this.list ?? []);
+        const keyOf = (/** @type {{ group: string, name: string }} */ { group, name }) => `${group}\n${name}`;
         const place = Math.max(list.findIndex((each) => keyOf(each) === this.chosen), 0);
         /** @type {HTMLElement[]} */
         const entries = [];
-        list.forEach(({ group, name, lengths }, index) => {
+        list.forEach(({ group, name, count }, index) => {
             if (group !== list[index - 1]?.group) entries.push(element("h2", [group]));
-            const button = element("button", [`${name} · ${grouped(lengths.length)}`], index === place ? "chosen" : "");
+            const button = element("button", [`${name} · ${grouped(count)}`], index === place ? "chosen" : "");
             button.setAttribute("aria-pressed", String(index === place));
             button.addEventListener("click", () => {
                 this.chosen = keyOf(list[index]);
@@ -90,69 +98,54 @@ export class DistributionPanel {
         const nav = element("nav", entries);
         nav.setAttribute("aria-label", "Distributions");
         const scroll = this.panel.querySelector("nav")?.scrollTop ?? 0;
-        this.panel.replaceChildren(nav, element("div", list.length > 0 ? this.histogram(list[place]) : [this.none], "histogram"));
+        const isWaiting = this.answer?.json === null && this.exact.isAsked;
+        const none = isWaiting ? [element("p", [this.none]), element("progress", [])] : [element("p", [this.none])];
+        this.panel.replaceChildren(nav, element("div", list.length > 0 ? this.histogram(list[place].made()) : none, "histogram"));
         nav.scrollTop = scroll;
     }
 
-    /** @param {import("./distributions.js").Distribution} distribution */
-    histogram(distribution) {
-        const { lengths, group, name } = distribution;
-        const text = (/** @type {number} */ ticks) => this.model.span(0, Math.round(ticks));
-        const figures = [["least", 0], ["median", 0.5], ["90 %", 0.9], ["99 %", 0.99], ["most", 1]].map(([word, share]) =>
-            `${word} ${text(quantile(lengths, Number(share)))}`);
-        const list = bars(lengths);
-        const noun = NOUNS.get(group) ?? "span";
-        const most = Math.max(...list.map(({ count }) => count));
-        const columns = list.map((bar, index) => {
+    /** @param {Histogram} shown */
+    histogram(shown) {
+        const { group, name, noun, count, figures, note, bars, ticks } = shown;
+        const most = Math.max(...bars.map((bar) => bar.count));
+        const columns = bars.map((bar, index) => {
             const fill = element("i", []);
             // The number stands above the bar.
             fill.style.height = bar.count > 0 ? `max(3px, (100% - 18px) * ${bar.count / most})` : "0";
-            const label = `${counted(bar.count, noun)} from ${text(bar.from)} to ${text(bar.to)}`;
             const button = element("button", [element("b", [bar.count > 0 ? String(bar.count) : ""]), fill], index === this.bar.index ? "chosen" : "");
-            button.title = label;
-            button.setAttribute("aria-label", label);
-            button.toggleAttribute("disabled", bar.count === 0);
-            button.addEventListener("click", () => this.step(distribution, bar, index));
+            button.title = bar.label;
+            button.setAttribute("aria-label", bar.label);
+            button.toggleAttribute("disabled", bar.places === 0);
+            button.addEventListener("click", () => this.step(shown, index));
             return button;
         });
-        const ends = element("div", ticks(list).map(({ place, time }) => {
-            const tick = element("span", [text(time)]);
+        const ends = element("div", ticks.map(({ place, text }) => {
+            const tick = element("span", [text]);
             tick.style.left = `${100 * place}%`;
             return tick;
         }), "ends");
         return [
-            element("div", [
-                element("h2", [`${group}: ${name}`]),
-                element("p", [this.state(distribution, list)], "hint"),
-            ], "head"),
-            element("p", [element("b", [this.scope]), ` · ${counted(lengths.length, noun)} · ${figures.join(" · ")}`]),
+            element("div", [element("h2", [`${group}: ${name}`]), element("p", [this.state(shown)], "hint")], "head"),
+            element("p", [element("b", [this.scope]), ` · ${[counted(count, noun), ...figures, note].filter((text) => text !== "").join(" · ")}`]),
             element("div", columns, "bars"), ends,
         ];
     }
 
-    /** @type {(distribution: import("./distributions.js").Distribution, list: import("./distributions.js").Bar[]) => string} */
-    state(distribution, list) {
-        const bar = list[this.bar.index];
-        if (!bar) return `Click a bar to select its longest ${NOUNS.get(distribution.group) ?? "span"}; click again for the next.`;
-        const index = bar.first + bar.count - 1 - this.bar.step;
-        return `${this.bar.step + 1} of ${bar.count} in this bar: ${this.model.span(0, distribution.lengths[index])}`;
+    /** Returns the use of the bars, or the selected duration, in words. @param {Histogram} shown */
+    state({ noun, bars }) {
+        const bar = bars[this.bar.index];
+        if (!bar) return `Click a bar to select its longest ${noun}${this.answer ? "." : "; click again for the next."}`;
+        const length = bar.length(this.bar.step);
+        return this.answer ? `longest of ${grouped(bar.count)} in this bar: ${length}` : `${this.bar.step + 1} of ${bar.count} in this bar: ${length}`;
     }
 
-    /** @type {(distribution: import("./distributions.js").Distribution, bar: import("./distributions.js").Bar, index: number) => void} */
-    step(distribution, bar, index) {
-        const step = index === this.bar.index ? (this.bar.step + 1) % bar.count : 0;
+    /** Shows the next duration of a bar. @type {(shown: Histogram, index: number) => void} */
+    step({ bars }, index) {
+        const bar = bars[index];
+        const step = index === this.bar.index ? (this.bar.step + 1) % bar.places : 0;
         this.bar = { index, step };
-        const place = bar.first + bar.count - 1 - step;
         this.fill();
         /** @type {HTMLElement | undefined} */ (this.panel.querySelectorAll(".bars button")[index])?.focus();
-        this.show(distribution.places[place]);
-    }
-
-    /** Shows a duration on the timeline. @param {import("./durations.js").Place} place */
-    show(place) {
-        if ("row" in place) this.places.span(place.row, place.span);
-        else if ("job" in place) this.places.job(place.job);
-        else if (place.event < 0) this.places.zoom(place.from, place.to);
-        else this.places.event(place.event);
+        bar.show(step);
     }
 }

@@ -4,6 +4,7 @@
 import { BLOCKED } from "./model.js";
 import { cell, NOTES, REQUESTED, sortedBy, withoutEmpty } from "./figures.js";
 import { grouped } from "./time.js";
+import { counted } from "./words.js";
 
 /** @typedef {import("./figures.js").Cell} Cell */
 /** @typedef {import("./figures.js").Table} Table */
@@ -42,8 +43,8 @@ export class LargeFigures {
 
     /** Returns the tables that are not empty. @returns {Table[]} */
     get tables() {
-        const rest = { ...this.json, waits: [], distributions: [] };
-        return [this.threads(), this.locks(), this.longest(), this.inversions(), ...this.figures.others({ file: 0, json: rest })]
+        const rest = { ...this.json, waits: [], distributions: [], misses: [] };
+        return [this.threads(), this.locks(), this.longest(), this.inversions(), this.misses(), ...this.figures.others({ file: 0, json: rest })]
             .filter((table) => table.rows.length > 0);
     }
 
@@ -167,8 +168,26 @@ export class LargeFigures {
                 this.length(lengthOf(wait), go), this.beginning(wait, go)];
         });
         const all = this.json.range || rows.length < SHOWN ? null : this.model.header.inversions;
-        return { name: "Priority inversions", notes: NOTES, rows, scope: this.few(rows.length, all, "worst"),
+        return { name: "Unbounded inversions", notes: NOTES, rows, scope: this.few(rows.length, all, "worst"),
             columns: ["waiting", "for", "held by", "inverted", "wait from request", "begins"] };
+    }
+
+    /** Returns the missed deadlines: those of the jobs that were late for the longest time. @returns {Table} */
+    misses() {
+        /** @type {any[]} */
+        const list = this.json.misses ?? [];
+        const rows = list.map(({ name, released_ticks: released, missed_ticks: missed, completed_ticks: completed }) => {
+            const origin = Number(this.model.origin);
+            const go = () => this.places.zoom((released ?? missed) - origin, (completed ?? missed) - origin);
+            const at = (/** @type {number | null} */ ticks) => (ticks === null ? cell(null) : { text: this.model.time(BigInt(ticks)), value: ticks, go });
+            const response = released === null || completed === null ? null : completed - released;
+            return [{ ...cell(name), go }, at(released), at(missed), this.length(response, go)];
+        });
+        const all = this.json.tasks.reduce((/** @type {number} */ sum, /** @type {any} */ task) => sum + (task.deadline_misses ?? 0), 0);
+        // A job can miss several deadlines.
+        const scope = rows.length < all && rows.length < SHOWN ? `${counted(rows.length, "job")} with ${counted(all, "missed deadline")}`
+            : this.few(rows.length, all, "latest");
+        return { ...withoutEmpty({ name: "Missed deadlines", rows, columns: ["thread", "released", "deadline missed", "response"] }), scope };
     }
 
     /** The number of all waits. */

@@ -78,7 +78,7 @@ const LEGEND = [
         ink.fillRect(14, 0, 44, HEIGHT);
         ink.fillStyle = alarm;
         ink.fillRect(14, 0, 44, 3);
-    }, "red band: priority inversion"],
+    }, "red band: unbounded inversion"],
     [(ink, { alarm }, colour) => {
         ink.fillStyle = colour;
         ink.globalAlpha = 0.5;

@@ -1,7 +1,7 @@
 // Follows a trace that the server is still reading, or that grows. Shows the progress, and loads
 // the payload again after each change, unless the user has paused the updates.
 
-import { grouped } from "./time.js";
+import { counted } from "./words.js";
 
 /**
  * A message in which the server reports its progress.
@@ -16,7 +16,7 @@ export function inWords({ reading, events, bytes, size, failure }) {
     if (failure) return failure;
     if (!reading) return "";
     const share = size ? `${Math.min(Math.floor((100 * bytes) / size), 100)} %, ` : "";
-    return `reading: ${share}${grouped(events)} events`;
+    return `reading: ${share}${counted(events, "event")}`;
 }
 
 export class Live {

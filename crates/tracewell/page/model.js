@@ -3,9 +3,11 @@
 
 import { lowerBound, upperBound } from "./bounds.js";
 import { partOf } from "./detail.js";
+import { figuresIn } from "./exact.js";
 import { showsAll, spanIn } from "./identity.js";
 import { IntervalIndex } from "./intervals.js";
-import { Clock, duration, fixed, grouped, unitFor } from "./time.js";
+import { Clock, duration, fixed, unitFor } from "./time.js";
+import { counted } from "./words.js";
 
 /** Codes of the states of contexts. */
 export const STATES = [
@@ -309,7 +311,7 @@ export class Model {
 
     /** Returns a time with its unit. @param {bigint} ticks */
     time(ticks) {
-        if (!this.clock.isKnown) return `${grouped(ticks)} ticks`;
+        if (!this.clock.isKnown) return counted(ticks, "tick");
         const { unit, ns } = this.unit;
         return `${fixed(this.clock.ns(ticks), ns, this.decimals)} ${unit}`;
     }
@@ -333,7 +335,7 @@ export class Model {
      * @param {number} to
      */
     span(from, to) {
-        if (!this.clock.isKnown) return `${grouped(Math.round(to - from))} ticks`;
+        if (!this.clock.isKnown) return counted(Math.round(to - from), "tick");
         return duration(this.clock.ns(this.exact(to)) - this.clock.ns(this.exact(from)));
     }
 
@@ -422,7 +424,7 @@ export class Model {
         if (!cause) return "recording was off";
         if (events === 0) return `events missing, number unknown (${cause})`;
         if (events === 1) return `a record (${cause})`;
-        return `${grouped(events - 1)} missing event${events === 2 ? "" : "s"} (${cause})`;
+        return `${counted(events - 1, "missing event")} (${cause})`;
     }
 }
 
@@ -430,8 +432,8 @@ export class Model {
 function hiddenTimes({ columns, files, origin }) {
     const names = files.length > 0 ? files.map((_, file) => `figures.${file}`) : ["figures"];
     return names.flatMap((name, file) => {
-        const bytes = columns.get(name)?.values;
-        const { hidden = [] } = bytes ? JSON.parse(new TextDecoder().decode(/** @type {Uint8Array} */ (bytes))) : {};
+        const column = columns.get(name);
+        const { hidden = [] } = column ? figuresIn(column) : {};
         const at = (/** @type {number} */ ticks) => (files[file]?.placement.at(ticks) ?? ticks) - Number(origin);
         return hidden.map((/** @type {any} */ { filter, from_ticks: from, until_ticks: until }) => ({ file, from: at(from), until: at(until), filter }));
     });

@@ -4,6 +4,7 @@ import { nameLater } from "./dense.js";
 import { fitted, hatch } from "./paint.js";
 import { paintOf } from "./paints.js";
 import { stateColour, textOn } from "./theme.js";
+import { inUnits } from "./words.js";
 
 /** @typedef {import("./spans.js").Frame} Frame */
 
@@ -124,5 +125,5 @@ export function objectText({ kind, name, states, unit, most, group }, state, val
     if (group) return `${name} ${state === 1 ? `in ${states[value]}` : "in no span"}`;
     if (kind === "machine") return `${name} ${state === 1 ? `in state ${states[value]}` : "in an unknown state"}`;
     if (kind === "steps") return `${name} ${state === 1 ? "makes a step" : "between steps"}`;
-    return `${name}: ${state === 1 ? `${value} ${unit}, at most ${most}` : "level unknown"}`;
+    return `${name}: ${state === 1 ? `${inUnits(value, unit)}, at most ${most}` : "level unknown"}`;
 }

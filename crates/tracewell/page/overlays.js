@@ -6,7 +6,7 @@ import { BLOCKED } from "./model.js";
 import { grid, hatch, sequenceGrid, widthOf } from "./paint.js";
 import { PILL, pillWidth, sharedLabels } from "./pills.js";
 import { PROPORTIONAL } from "./scale.js";
-import { grouped } from "./time.js";
+import { counted } from "./words.js";
 
 /** @typedef {import("./spans.js").Frame} Frame */
 
@@ -100,7 +100,7 @@ export function drawGaps(frame, file, { top, bottom, label: y }) {
         places.push({ x: from, item: { gap: better, count, isOne: true } });
     });
     addLabels(frame, places, { y, colour: colours.gap }, (a, b) => ({ gap: a.gap, count: a.count + b.count, isOne: false }),
-        (item) => ({ text: item.isOne ? `lost: ${model.missing(item.gap)}` : `${grouped(item.count)} gaps` }));
+        (item) => ({ text: item.isOne ? `lost: ${model.missing(item.gap)}` : counted(item.count, "gap") }));
 }
 
 /**
@@ -122,7 +122,7 @@ export function drawHidden(frame, file, { top, bottom, label: y }) {
     });
     places.sort((a, b) => a.x - b.x);
     addLabels(frame, places, { y, colour: colours.soft }, (a, b) => ({ filter: a.filter, count: a.count + b.count }),
-        ({ filter, count }) => ({ text: count === 1 ? `not recorded: ${filter}` : `${grouped(count)} times not recorded` }));
+        ({ filter, count }) => ({ text: count === 1 ? `not recorded: ${filter}` : `${counted(count, "time")} not recorded` }));
 }
 
 /**
@@ -170,7 +170,7 @@ export function drawInversions(frame, file, { top, bottom, label: y, isWhole }) 
 function inversionText(model, worst, count, isAll) {
     if (count === 1) return `inverted ${invertedPart(model, worst)}`;
     const longest = isAll && count <= MAX_COMPARED ? `, longest ${invertedPart(model, worst)}` : "";
-    return `${grouped(count)} inversions${longest}`;
+    return `${counted(count, "inversion")}${longest}`;
 }
 
 /** Returns the time in which less urgent contexts ran, and the length of the whole wait. @type {(model: import("./model.js").Model, i: number) => string} */

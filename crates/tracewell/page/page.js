@@ -22,7 +22,7 @@ import { Pace, REST } from "./pace.js";
 import { sizeOf } from "./paint.js";
 import { Places } from "./places.js";
 import { Roving, describeFramed } from "./roving.js";
-import { contextOrder, counted } from "./rows.js";
+import { contextOrder } from "./rows.js";
 import { Search } from "./search.js";
 import { Seeker } from "./seeker.js";
 import { Splitters } from "./splitters.js";
@@ -32,6 +32,7 @@ import { Theme, contextColours } from "./theme.js";
 import { duration } from "./time.js";
 import { Timeline } from "./timeline.js";
 import { View, offsetsIn } from "./view.js";
+import { counted } from "./words.js";
 
 /**
  * A payload: the facts of a trace, and its columns.
@@ -133,7 +134,7 @@ export function show(content, store, load, asks, several = null) {
     };
     const details = new Details(named("details"), timeline, places, marking, exact, large);
     const figures = new FigurePanel(named("figures"), ownFigures, exact);
-    const histograms = new DistributionPanel(named("distributions"), places);
+    const histograms = new DistributionPanel(named("distributions"), places, exact);
     const list = new EventList(named("scroller"), named("lines"), timeline);
     const seeker = new Seeker(asks, () => {
         search.showFound();
@@ -232,6 +233,9 @@ export function show(content, store, load, asks, several = null) {
     };
     /** Replaces the content of the page. @param {Content} next */
     const refill = (next) => {
+        // Only the first view of a large trace contains the figures of the whole trace.
+        const known = model.columns.get("figures");
+        if (next.header.part && known && !next.columns.has("figures")) next.columns.set("figures", known);
         const selected = model.selected(view.selection) ?? view.sought;
         model.fill(next.header, next.columns);
         recolour();

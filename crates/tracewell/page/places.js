@@ -65,6 +65,18 @@ export class Places {
         view.changed();
     }
 
+    /**
+     * Shows a time of a large trace, and selects the event that ended it as soon as the page has loaded it. Times are ticks of the trace.
+     * @type {(seq: number, from: number, until: number) => void}
+     */
+    ended(seq, from, until) {
+        const { model, view } = this;
+        const origin = Number(model.origin);
+        this.zoom(from - origin, until - origin);
+        view.seek({ seq, at: until });
+        view.changed();
+    }
+
     /** Shows what has an identity. @param {import("./identity.js").Identity} identity */
     identified({ key, seq = 0, at = 0, from, until, state }) {
         const row = this.model.rows.find((/** @type {any} */ each) => this.model.keyOf(each) === key);
@@ -108,6 +120,14 @@ export class Places {
         const wait = waitOf(this.model, i);
         this.zoom(from[i], until[i]);
         if (wait) this.view.select({ row: wait.row.index, span: wait.span });
+    }
+
+    /** Shows a duration. @param {import("./durations.js").Place} place */
+    duration(place) {
+        if ("row" in place) this.span(place.row, place.span);
+        else if ("job" in place) this.job(place.job);
+        else if (place.event < 0) this.zoom(place.from, place.to);
+        else this.event(place.event);
     }
 
     /** Shows a job. @param {number} i */

@@ -2,7 +2,7 @@
 // page shows several files, a lane with the name of each file precedes the lanes of that file.
 
 import { INTERRUPT } from "./model.js";
-import { grouped } from "./time.js";
+import { counted, inUnits } from "./words.js";
 
 /**
  * A lane. `row` is a row of the model; lanes of events have only a context. `key` distinguishes lanes of
@@ -15,7 +15,7 @@ import { grouped } from "./time.js";
  * }} Lane
  */
 
-const HEIGHTS = { file: 26, group: 22, core: 34, interrupts: 22, context: 32, lock: 26, events: 28, machine: 26, steps: 16, level: 34 };
+const HEIGHTS = { file: 34, group: 22, core: 34, interrupts: 22, context: 32, lock: 26, events: 28, machine: 26, steps: 16, level: 34 };
 
 /** If there are more lanes than this, each lane has a smaller height. */
 const MANY = 18;
@@ -121,7 +121,7 @@ function objects(rows, add) {
     const spans = all.filter((/** @type {any} */ row) => row.group);
     for (const row of spans) {
         if (row === spans[0]) add({ kind: "group", label: row.group, group: row.group, detail: "by thread" });
-        add({ kind: row.kind, label: row.name, group: row.group, row, detail: `${row.states.length} names` });
+        add({ kind: row.kind, label: row.name, group: row.group, row, detail: counted(row.states.length, "name") });
     }
     const machines = all.filter((/** @type {any} */ row) => !row.group);
     const count = machines.filter((/** @type {any} */ { kind }) => kind === "machine").length;
@@ -129,12 +129,12 @@ function objects(rows, add) {
     if (machines.length > 0) add({ kind: "group", label: group, group, detail: String(count) });
     for (const row of machines) {
         const isStep = row.kind === "steps";
-        add({ kind: row.kind, label: isStep ? `${row.name} steps` : row.name, group, row, detail: isStep ? "" : `${row.states.length} states` });
+        add({ kind: row.kind, label: isStep ? `${row.name} steps` : row.name, group, row, detail: isStep ? "" : counted(row.states.length, "state") });
     }
     group = "Levels";
     const levels = of("level");
     if (levels.length > 0) add({ kind: "group", label: group, group, detail: String(levels.length) });
-    for (const row of levels) add({ kind: "level", label: row.name, group, row, detail: `${row.most > 0 ? "0–" : ""}${row.most} ${row.unit}` });
+    for (const row of levels) add({ kind: "level", label: row.name, group, row, detail: row.most > 0 ? `0–${inUnits(row.most, row.unit)}` : inUnits(0, row.unit) });
 }
 
 /**
@@ -161,14 +161,6 @@ function plural(noun) {
     if (word.endsWith("flags")) return word;
     if (/(x|s|ch)$/.test(word)) return `${word}es`;
     return word.endsWith("y") ? `${word.slice(0, -1)}ies` : `${word}s`;
-}
-
-/**
- * @param {number} count
- * @param {string} noun
- */
-export function counted(count, noun) {
-    return `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** Returns true if other lanes belong to a lane. @param {Lane} lane */

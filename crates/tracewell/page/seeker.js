@@ -3,6 +3,7 @@
 import { lowerBound } from "./bounds.js";
 import { numberIn } from "./matching.js";
 import { grouped } from "./time.js";
+import { counted } from "./words.js";
 
 /** Time in milliseconds between the last change of the text and the request. */
 const TYPING_PAUSE = 250;
@@ -204,7 +205,7 @@ export class Seeker {
         const place = seq === null ? -1 : lowerBound(found.map((each) => each.seq), seq);
         const number = place >= 0 && found[place]?.seq === seq && before !== null ? `${grouped(before + place + 1)} of ` : "";
         if (count === null) return `${number}more than ${grouped(found.length)}, counting …`;
-        const all = `${number}${grouped(count)}${number === "" ? ` event${count === 1 ? "" : "s"}` : ""} in the trace`;
+        const all = `${number}${number === "" ? counted(count, "event") : grouped(count)} in the trace`;
         return this.isSearching ? `${all}, searching …` : all;
     }
 }

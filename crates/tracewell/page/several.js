@@ -57,7 +57,7 @@ function commonRates(headers) {
     const unknown = headers.find((header) => header.rates.length === 0);
     if (unknown) {
         throw new Error(`${unknown.title}: the clock's rate is unknown, but other files have one. `
-            + "-O rate= sets the rate of all files. A table [[files]] in tracewell.toml sets that of single files");
+            + `-O ${unknown.title}:rate= sets the rate of this file, and -O rate= that of all files`);
     }
     return NANOSECONDS;
 }

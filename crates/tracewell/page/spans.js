@@ -10,6 +10,9 @@ import { fitted, hatch, widthOf } from "./paint.js";
 import { paintOf } from "./paints.js";
 import { textOn } from "./theme.js";
 
+/** Distance of the bar of a file from the top of its lane. */
+const BELOW_LABELS = 21;
+
 /**
  * The place and the settings for drawing a lane. `times` are the times at which the pixels begin, and the time at which the last pixel
  * ends. `contexts` and `paints` are the colours of the contexts. Dense rows are drawn on the `sheet`; a row is dense if it has more spans than `sparse`.
@@ -42,7 +45,7 @@ export function drawLane(frame, lane, y) {
     const box = { y: y + margin, height: lane.height - 2 * margin };
     if (lane.kind === "core") drawRow(frame, lane.row.spans, box, CORES);
     else if (lane.kind === "interrupts") drawInterrupts(frame, lane, y);
-    else if (lane.kind === "file") drawExtent(frame, lane.file ?? 0, box);
+    else if (lane.kind === "file") drawExtent(frame, lane.file ?? 0, { y: y + BELOW_LABELS, height: lane.height - BELOW_LABELS - margin });
     else if (lane.kind === "context") drawContext(frame, lane, y, box);
     else if (lane.kind === "lock") drawLock(frame, lane.row, box);
     else if (lane.kind === "events") drawEvents(frame, lane, box);
@@ -154,7 +157,7 @@ function occupant({ interrupt, unknown }, paints, who) {
 }
 
 /**
- * Draws a bar from the beginning to the end of a file. The user can drag this bar.
+ * Draws a bar from the beginning to the end of a file, below the labels of the file's inversions and gaps. The user can drag this bar.
  * @param {Frame} frame
  * @param {number} file
  * @param {{ y: number, height: number }} box

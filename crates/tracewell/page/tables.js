@@ -3,7 +3,7 @@
 import { element } from "./elements.js";
 import { sorted } from "./figures.js";
 import { LargeTables } from "./large.js";
-import { grouped } from "./time.js";
+import { counted } from "./words.js";
 
 /** Maximum number of rows that a table shows. */
 const MAX_ROWS = 500;
@@ -170,7 +170,7 @@ export class FigurePanel {
         const lines = shown.slice(0, MAX_ROWS).map((row) => element("tr", row.map((each) => this.cell(each))));
         const content = element("table", [element("thead", [element("tr", head)]), element("tbody", lines)]);
         const more = rows.length - MAX_ROWS;
-        return more > 0 ? [content, element("p", [`and ${grouped(more)} more rows: sort to see others`])] : [content];
+        return more > 0 ? [content, element("p", [`and ${counted(more, "more row")}: sort to see others`])] : [content];
     }
 
     /** @type {(table: string, title: string, column: number) => HTMLElement} */

@@ -183,7 +183,7 @@ export class Timeline {
             const next = heads[place + 1];
             const top = this.top(head);
             // If the bar of a file is above the visible part, so is its label.
-            const label = top < AXIS ? -AXIS : top + 4;
+            const label = top < AXIS ? -AXIS : top + 2;
             const end = Math.max(next ? this.top(next) : bottom, AXIS);
             const band = { top: Math.max(top + head.height, AXIS), bottom: end, label, isWhole: false };
             return [head.file ?? 0, band];

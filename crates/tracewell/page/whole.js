@@ -4,8 +4,8 @@ import { longest } from "./causes.js";
 import { breakable, element } from "./elements.js";
 import { holders, inheritance, longestWait } from "./locks.js";
 import { BLOCKED, IDLE, INTERRUPT, RUNNING, TASK } from "./model.js";
-import { counted } from "./rows.js";
 import { grouped } from "./time.js";
+import { counted, inUnits } from "./words.js";
 
 /** The kinds of rows in words, except locks. @type {Record<string, string>} */
 const WORDS = { context: "context", core: "core", machine: "state machine", steps: "steps of a state machine", level: "level" };
@@ -113,7 +113,7 @@ function partFacts(details, row) {
 function objectFacts({ kind, states, most, unit, spans, group }) {
     if (group) return [["spans", [states.join(", ")]], ["changes", [grouped(spans.count)]]];
     if (kind === "machine") return [["states", [states.join(", ")]], ["changes", [grouped(spans.count)]]];
-    if (kind === "level") return [["at most", [`${most} ${unit}`]], ["changes", [grouped(spans.count)]]];
+    if (kind === "level") return [["at most", [inUnits(most, unit)]], ["changes", [grouped(spans.count)]]];
     return [["steps", [grouped(spans.state.reduce((/** @type {number} */ sum, /** @type {number} */ state) => sum + Number(state === 1), 0))]]];
 }
 

@@ -39,7 +39,7 @@ enum Request {
     /// The payload of a view of a large trace. `from` and `to` are timestamps in ticks.
     View { from: String, to: String, parts: u64, events: bool },
     /// The figures of a large trace or of a range, as the server's `api/v1/analysis` returns them.
-    /// They contain `worst` waits.
+    /// They contain `worst` waits and as many missed deadlines.
     Analysis { range: Option<[String; 2]>, worst: usize },
     /// The events of a large trace that contain a text, as the server's `api/v1/search` returns
     /// them.
@@ -155,6 +155,8 @@ impl Reader {
         let wanted = Wanted {
             waits: true,
             worst_waits: Some(worst),
+            worst_misses: Some(worst),
+            places: true,
             distributions: true,
             ..Wanted::default()
         };

@@ -13,7 +13,7 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use tracewell::input::{Advance, Input};
-use tracewell::text::grouped;
+use tracewell::text::{grouped, plural};
 
 pub(crate) use self::lines::{clear, end};
 pub(crate) use self::live::{Rate, during};
@@ -104,7 +104,8 @@ pub(crate) fn watch(input: &mut Input) {
 fn reading(advance: Advance, size: Option<u64>, elapsed: Duration) -> String {
     let Advance { bytes, events } = advance;
     let per_second = |count: u64| (count as f64 / elapsed.as_secs_f64().max(1e-3)) as u64;
-    let mut line = format!("{} events, {}/s", grouped(events), grouped(per_second(events)));
+    let (count, rate) = (grouped(events), grouped(per_second(events)));
+    let mut line = format!("{count} {}, {rate}/s", plural(events, "event"));
     if let Some(size) = size.filter(|size| *size > 0) {
         let (bytes, rate) = (bytes.min(size), per_second(bytes).max(1));
         line = format!("{:3} %, {line}, {}/s", percent(bytes, size), data(rate));

@@ -127,7 +127,7 @@ fn write(
     selection: &Selection,
     threads: usize,
 ) -> Result<Outcome, Failure> {
-    let settings = args.configured(args.settings()?, files, &mut Configs::default())?;
+    let settings = args.configured(args.settings(files)?, files, files, &mut Configs::default())?;
     let mut input = args.open(files, settings)?;
     args.warn_ineffective(&input, files.len());
     input.select(selection.clone());

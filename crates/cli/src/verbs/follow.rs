@@ -91,7 +91,7 @@ pub(super) fn follow<'a>(
     let file = followable(files, args)?;
     // Refuse to write the output into the followed file, because the command would then never end.
     args.inputs(files).refuse_stdout()?;
-    let settings = args.configured(args.settings()?, files, &mut Configs::default())?;
+    let settings = args.configured(args.settings(files)?, files, files, &mut Configs::default())?;
     let mut outcome = Outcome::Done;
     let stop = stop_signal().map_err(signals_failed)?;
     if let Some(growing) = folder(file, &settings)? {

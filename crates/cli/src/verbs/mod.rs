@@ -75,7 +75,7 @@ pub(crate) fn for_each_file(
     mut work: impl FnMut(&mut Input) -> Result<Trace, Failure>,
 ) -> Made {
     let mut made = Made { files: 0, outcome: Outcome::Done, failures: Vec::new() };
-    let settings = args.inputs(files).refuse_stdout().and_then(|()| args.settings());
+    let settings = args.inputs(files).refuse_stdout().and_then(|()| args.settings(files));
     let settings = match settings {
         Ok(settings) => settings,
         Err(failure) => return Made { outcome: failure.report(), ..made },
@@ -86,7 +86,7 @@ pub(crate) fn for_each_file(
     for run in files.chunks(each.max(1)) {
         // Use a closure, so that `?` ends the work on this file and not the loop.
         let mut done = || {
-            let settings = args.configured(settings.clone(), run, &mut configs)?;
+            let settings = args.configured(settings.clone(), files, run, &mut configs)?;
             let mut input = args.open(run, settings)?;
             args.warn_ineffective(&input, run.len());
             progress::watch(&mut input);

@@ -57,7 +57,7 @@ for (const [trace, rate] of TRACES) {
 test("a click selects a wait and shows which context held the mutex", options, async () => {
     const { page, faults } = await opened(`${converted("examples/scheduling.trx", "rate=100MHz")}${RANGE}`);
     await page.getByText("fit").click();
-    await page.getByText("priority inversion of control, 83.8 µs").click();
+    await page.getByText("unbounded inversion of control, 83.8 µs").click();
     await hash(page, /s=2\.\d+/);
     const panel = await page.textContent("#details");
     for (const text of ["control waits for mutex log file", "642.5 µs", "held by", "logger", "telemetry (12) ran 83.8 µs"]) {
@@ -128,7 +128,7 @@ test("each figure links to its place, and the columns of figures can be sorted",
     assert.match(await page.textContent("#figures tbody tr"), /^logger/);
     await page.getByRole("button", { name: "events ▾" }).click();
     assert.match(await page.textContent("#figures tbody tr"), /^System Timer Thread/);
-    await page.getByRole("button", { name: "Priority inversions" }).first().click();
+    await page.getByRole("button", { name: "Unbounded inversions" }).first().click();
     const inversion = await page.textContent("#figures tbody tr");
     assert.match(inversion, /^controllog fileloggertelemetry 191.8 µs191.8 µs685.5 µs46.03715 ms$/);
     await page.getByRole("button", { name: "Mutexes and semaphores" }).click();
@@ -138,7 +138,7 @@ test("each figure links to its place, and the columns of figures can be sorted",
     await page.getByRole("button", { name: "Events by kind" }).click();
     assert.match(await page.textContent("#figures table"), /tx_mutex_get/);
     await keep(page, "figures");
-    await page.getByRole("button", { name: "Priority inversions" }).first().click();
+    await page.getByRole("button", { name: "Unbounded inversions" }).first().click();
     await page.getByText("46.03715 ms").click();
     await page.waitForFunction(() => document.getElementById("details").textContent.includes("control waits for mutex log file"));
     if (process.env.FIGURES_PICTURE) await page.screenshot({ path: process.env.FIGURES_PICTURE });

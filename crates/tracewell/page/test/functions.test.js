@@ -20,7 +20,7 @@ import { paintOf } from "../paints.js";
 import { Pixels } from "../pixels.js";
 import { Reader } from "../reader.js";
 import { Sheet } from "../rectangles.js";
-import { contextOrder, counted, laneName, lanes, ordered as arranged, placed, reordered } from "../rows.js";
+import { contextOrder, laneName, lanes, ordered as arranged, placed, reordered } from "../rows.js";
 import { Sequence } from "../scale.js";
 import { Seeker } from "../seeker.js";
 import { inflated, numbers, payload, wideNumbers } from "../source.js";
@@ -28,6 +28,7 @@ import { SvgInk, svg } from "../svg.js";
 import { contextColours } from "../theme.js";
 import { Clock, duration, fixed, grouped, parsed, step } from "../time.js";
 import { View } from "../view.js";
+import { counted } from "../words.js";
 
 test("numbers and deltas of a column", () => {
     const bytes = Uint8Array.from([0x05, 0xac, 0x02, 0x00]);

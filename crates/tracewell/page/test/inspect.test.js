@@ -24,9 +24,9 @@ test("each inversion has its label in the panel, with the inheritance of its mut
     const { page, faults } = await example();
     for (const [length, rank] of [["191.8", "longest of 6"], ["83.8", "2nd longest of 6"]]) {
         await page.keyboard.press("Escape");
-        await page.getByText(`priority inversion of control, ${length} µs, at 4`).click();
+        await page.getByText(`unbounded inversion of control, ${length} µs, at 4`).click();
         await stated(page, rank);
-        assert.equal(await page.textContent("#details .tag"), "priority inversion");
+        assert.equal(await page.textContent("#details .tag"), "unbounded inversion");
         const panel = await page.textContent("#details");
         assert.match(panel, /log file was created without priority inheritance \(event 4\)/);
         assert.doesNotMatch(panel, /in total/);

@@ -112,3 +112,54 @@ export function writeWide(target, events, threads) {
     writeFileSync(target, dump);
     return events;
 }
+
+/** Codes of records of S.Ha.R.K., as in crates/wire/src/shark/ids.rs and crates/tracewell/schemas/shark.toml. */
+const [STARTS, ACTIVATE, SCHEDULE, LOCK, UNLOCK, END_CYCLE, MISSES, FILTER] = [0x20, 0x12, 0x82, 0x16, 0x36, 0x62, 0xB2, 0xF1];
+
+/** Size of a record of S.Ha.R.K. */
+const RECORD = 16;
+
+/** Number of records of a job. */
+const OF_JOB = 7;
+
+/**
+ * Writes records of S.Ha.R.K. with jobs of three tasks. The jobs have pseudo-random lengths, some miss their deadlines, and a filter hides a kind
+ * of events in the middle third. Returns the number of records.
+ * @param {string} target
+ * @param {number} wanted
+ */
+export function writeJobs(target, wanted) {
+    const jobs = Math.floor(wanted / OF_JOB);
+    const records = Buffer.alloc(RECORD * (OF_JOB * jobs + 3));
+    let [place, time, random] = [0, 1000, 1];
+    const put = (/** @type {number} */ code, /** @type {number} */ first, /** @type {number} */ second, /** @type {number} */ pause) => {
+        time += pause;
+        records.writeUInt16LE(code, place);
+        records.writeUInt16LE(first, place + 2);
+        records.writeUInt32LE(Math.floor(time / 2 ** 32), place + 4);
+        records.writeUInt32LE(time % 2 ** 32, place + 8);
+        records.writeUInt32LE(second, place + 12);
+        place += RECORD;
+    };
+    const below = (/** @type {number} */ limit) => {
+        // A linear congruential generator with 31 bits.
+        random = (random * 48271) % (2 ** 31 - 1);
+        return random % limit;
+    };
+    put(STARTS, 0x100, 1000, 0);
+    for (let job = 0; job < jobs; job += 1) {
+        if (job === Math.floor(jobs / 3)) put(FILTER, 1, 0, 10);
+        if (job === Math.floor((2 * jobs) / 3)) put(FILTER, 0, 0, 10);
+        const task = 0x108 + 8 * below(3);
+        const length = 500 + below(10 ** (3 + below(3)));
+        put(ACTIVATE, task, 0, 100);
+        put(SCHEDULE, task, task, 50 + below(200));
+        put(LOCK, task, 1, below(300));
+        put(UNLOCK, task, 1, 20 + below(400));
+        put(length > 90_000 ? MISSES : SCHEDULE, task, length > 90_000 ? 0 : task, length);
+        put(END_CYCLE, task, 1, 10 + below(length));
+        put(SCHEDULE, 0x100, 0x100, 30);
+    }
+    writeFileSync(target, records);
+    return place / RECORD;
+}

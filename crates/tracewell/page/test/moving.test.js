@@ -47,7 +47,7 @@ test("keys and wheel leave one entry in the history for each gesture", options, 
 
 test("the panel of a span links to the states before and after it", options, async () => {
     const { page, faults } = await opened(converted(...EXAMPLE));
-    await page.getByText("priority inversion of control, 83.8 µs").click();
+    await page.getByText("unbounded inversion of control, 83.8 µs").click();
     await shows(page, "#details", /before.*running.*after.*(ready|running)/);
     const facts = page.locator("#details dl").first();
     const span = await page.evaluate(() => Number(/s=2\.(\d+)/.exec(location.hash)?.[1]));

@@ -140,7 +140,7 @@ test("a link of a large trace selects its wait, and the address selects it again
     await (started ??= start());
     const { page, faults } = await shown();
     const link = page.locator("#details li a").first();
-    const [, name, at] = /priority inversion of (.*), .*, at (.*)$/.exec(await link.textContent());
+    const [, name, at] = /unbounded inversion of (.*), .*, at (.*)$/.exec(await link.textContent());
     await link.click();
     await contains(page, "details", `${name} waits for`);
     const title = await page.textContent("#details h2");
@@ -230,7 +230,7 @@ test("counts of a large trace say what they cover", options, async () => {
     await (started ??= start());
     const { page, faults } = await shown();
     const findings = await page.textContent("#details p");
-    const [inversions, gaps] = [/([\d,]+) priority inversions/, /([\d,]+) gaps?$/].map((pattern) => pattern.exec(findings)[1]);
+    const [inversions, gaps] = [/([\d,]+) unbounded inversions/, /([\d,]+) gaps?$/].map((pattern) => pattern.exec(findings)[1]);
     assert.match(findings, /^whole trace: /);
     assert.equal(gaps, String(figures.gaps));
     const middle = Math.floor(figures.span_ticks / 2);
@@ -238,7 +238,7 @@ test("counts of a large trace say what they cover", options, async () => {
     await page.waitForFunction(() => /events in the loaded part/.test(document.getElementById("count").textContent), undefined, { timeout: 120_000 });
     assert.equal(await page.textContent("#details p"), findings, "the findings are those of the whole trace");
     await page.keyboard.press("2");
-    await page.locator("#figures nav button", { hasText: /^Priority inversions$/ }).first().click({ timeout: 120_000 });
+    await page.locator("#figures nav button", { hasText: /^Unbounded inversions$/ }).first().click({ timeout: 120_000 });
     await contains(page, "figures", `the 200 worst of ${inversions}`);
     assert.deepEqual(faults, []);
     await page.close();

@@ -10,6 +10,10 @@
 //! of any other bucket is at most 1/128 of its lowest value. Count, minimum, maximum, mean,
 //! standard deviation and the longest durations stay exact. The counts of all buckets occupy at
 //! most 58 KiB.
+//!
+//! If the caller wants places, the distribution also stores the position of each value or, after it
+//! has filled its buckets, the longest value of each bucket with its position. They occupy at most
+//! 174 KiB more.
 
 use std::fmt;
 use std::str::FromStr;
@@ -51,10 +55,13 @@ pub struct Distribution {
     /// were added.
     worst: Vec<Worst>,
     values: Values,
+    /// For each element of `values`: the value with its position, or the longest value of the
+    /// bucket. `None` if the caller does not want places.
+    places: Option<Vec<Worst>>,
 }
 
 /// One of the longest durations of a distribution.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Worst {
     /// The duration, in the unit of the values.
     pub value: u64,
@@ -95,6 +102,12 @@ impl Default for Values {
 }
 
 impl Distribution {
+    /// Returns an empty distribution that also stores where the longest values of its buckets
+    /// ended.
+    pub fn with_places() -> Self {
+        Self { places: Some(Vec::new()), ..Self::default() }
+    }
+
     /// Adds a duration that ended at the position `at`.
     pub fn add(&mut self, value: u64, at: Position) {
         self.min = if self.count == 0 { value } else { self.min.min(value) };
@@ -103,15 +116,19 @@ impl Distribution {
         self.sum += u128::from(value);
         self.squares = self.squares.wrapping_add(u128::from(value) * u128::from(value));
         self.offer(Worst { value, at });
+        if let Some(places) = &mut self.places {
+            self.values.place(Worst { value, at }, places);
+        }
         self.values.add(value, 1);
     }
 
     /// Adds all values of another distribution. The result is the same as if they had been added
-    /// one by one.
+    /// one by one to a distribution without places.
     pub fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
         }
+        self.places = None;
         // An empty distribution has no minimum. Check this before `count` changes.
         self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
         self.max = self.max.max(other.max);
@@ -217,26 +234,23 @@ impl Distribution {
     /// Returns the buckets with values, in ascending order. If the distribution is exact, each
     /// distinct value has its own bucket.
     pub fn buckets(&self) -> Vec<Bucket> {
-        match &self.values {
-            Values::Exact(values) => {
-                let mut sorted = values.clone();
-                sorted.sort_unstable();
-                let equal = sorted.chunk_by(|value, next| value == next);
-                let bucket = |values: &[u64]| {
-                    let value = *values.first()?;
-                    Some(Bucket { from: value, to: value, count: values.len() as u64 })
-                };
-                equal.filter_map(bucket).collect()
-            }
-            Values::Buckets(counts) => {
-                let filled = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-                let bucket = |(index, count): (usize, &u64)| {
-                    let (from, to) = limits(index);
-                    Bucket { from, to, count: *count }
-                };
-                filled.map(bucket).collect()
-            }
-        }
+        let bucket = |(index, count)| {
+            let (from, to) = match &self.values {
+                Values::Exact(values) => values.get(index).map_or((0, 0), |value| (*value, *value)),
+                Values::Buckets(_) => limits(index),
+            };
+            Bucket { from, to, count }
+        };
+        self.values.filled().into_iter().map(bucket).collect()
+    }
+
+    /// Returns the longest value of each bucket that [`Distribution::buckets`] returns; the first
+    /// of them if several are equally long. Returns an empty list if the distribution stores no
+    /// places.
+    pub fn places(&self) -> Vec<Worst> {
+        let Some(places) = &self.places else { return Vec::new() };
+        let filled = self.values.filled().into_iter();
+        filled.filter_map(|(index, _)| places.get(index).copied()).collect()
     }
 
     /// Returns true if there are at most [`MAX_EXACT`] values, so that quantiles and buckets are
@@ -253,6 +267,37 @@ impl Distribution {
 }
 
 impl Values {
+    /// Returns, for each bucket with values, the index of its first element and the number of its
+    /// values.
+    fn filled(&self) -> Vec<(usize, u64)> {
+        match self {
+            Self::Exact(values) => {
+                let mut sorted: Vec<_> = (0..).zip(values.iter().copied()).collect();
+                // The sort is stable, so equal values keep their order.
+                sorted.sort_by_key(|(_, value)| *value);
+                let equal = sorted.chunk_by(|(_, value), (_, next)| value == next);
+                equal.filter_map(|same| Some((same.first()?.0, same.len() as u64))).collect()
+            }
+            Self::Buckets(counts) => {
+                let counts = counts.iter().copied().enumerate();
+                counts.filter(|(_, count)| *count > 0).collect()
+            }
+        }
+    }
+
+    /// Stores the place of a value, which [`Values::add`] adds next.
+    fn place(&self, worst: Worst, places: &mut Vec<Worst>) {
+        if let Self::Exact(values) = self {
+            if values.len() < MAX_EXACT {
+                places.push(worst);
+                return;
+            }
+            // The next value fills the buckets, so the places become those of the buckets.
+            std::mem::take(places).into_iter().for_each(|known| of_bucket(known, places));
+        }
+        of_bucket(worst, places);
+    }
+
     fn add(&mut self, value: u64, count: u64) {
         if let Self::Exact(values) = self {
             // Here, `count` is 1, because only `merge` adds larger counts, and it fills the buckets
@@ -279,6 +324,21 @@ impl Values {
             *self = Self::Buckets(Vec::new());
             values.into_iter().for_each(|value| self.add(value, 1));
         }
+    }
+}
+
+/// Stores a value among the longest values of the buckets.
+fn of_bucket(worst: Worst, places: &mut Vec<Worst>) {
+    let index = index(worst.value);
+    if index >= places.len() {
+        places.resize(index + 1, Worst::default());
+    }
+    let known = &mut places[index];
+    // An empty bucket has a position of 0, which also is the position of the first event. No
+    // duration of a positive length ends there.
+    let is_empty = known.at == Position::default();
+    if is_empty || worst.value > known.value {
+        *known = worst;
     }
 }
 

@@ -15,6 +15,10 @@ use crate::model::Position;
 /// hundreds; only damaged traces need more.
 const MAX_DISTRIBUTIONS: usize = 1 << 12;
 
+/// Maximum number of distributions with places in one [`Distributions`] table, because places need
+/// three times as much memory as the rest.
+const MAX_PLACED: usize = 1 << 9;
+
 /// Kind of a time. `docs/analysis.md` defines each kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Measure {
@@ -119,6 +123,8 @@ pub(in crate::analysis) struct Place {
 #[derive(Clone, Debug)]
 pub(in crate::analysis) struct Distributions<S> {
     wanted: bool,
+    /// True if the distributions also store places.
+    placed: bool,
     /// Number of the current range, counted from 1.
     round: u32,
     rows: Vec<Measured<S>>,
@@ -129,7 +135,8 @@ pub(in crate::analysis) struct Distributions<S> {
 
 impl<S> Default for Distributions<S> {
     fn default() -> Self {
-        Self { wanted: false, round: 1, rows: Vec::new(), by_subject: HashMap::default(), more: 0 }
+        let (rows, by_subject) = (Vec::new(), HashMap::default());
+        Self { wanted: false, placed: false, round: 1, rows, by_subject, more: 0 }
     }
 }
 
@@ -137,6 +144,11 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
     /// Collects times from now on.
     pub(in crate::analysis) fn collect(&mut self) {
         self.wanted = true;
+    }
+
+    /// Also stores where the longest times of each bucket ended.
+    pub(in crate::analysis) fn place(&mut self) {
+        self.placed = true;
     }
 
     /// Returns true if times are collected.
@@ -195,7 +207,10 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
                 return None;
             }
             None => {
-                self.rows.push(Measured { measure, subject, times: Distribution::default() });
+                let placed = self.placed && next < MAX_PLACED;
+                let times =
+                    if placed { Distribution::with_places() } else { Distribution::default() };
+                self.rows.push(Measured { measure, subject, times });
                 self.by_subject.insert((measure, subject), next);
                 next
             }
@@ -206,7 +221,8 @@ impl<S: Copy + Eq + Hash> Distributions<S> {
 
     /// Begins a range: removes all times so far.
     pub(in crate::analysis) fn restart(&mut self) {
-        *self = Self { wanted: self.wanted, round: self.round + 1, ..Self::default() };
+        let Self { wanted, placed, round, .. } = *self;
+        *self = Self { wanted, placed, round: round + 1, ..Self::default() };
     }
 
     /// Returns the distributions, and the number of measured times that are in no distribution.

@@ -105,6 +105,7 @@ pub struct Spans {
     /// Number of spans that exceeded a limit and have not ended.
     more_open: u64,
     wants_distributions: bool,
+    wants_places: bool,
 }
 
 impl Sink for Spans {
@@ -140,6 +141,12 @@ impl Spans {
         Self { wants_distributions: true, ..self }
     }
 
+    /// Also stores where the longest durations of each bucket ended.
+    #[must_use]
+    pub fn with_places(self) -> Self {
+        Self { wants_places: true, ..self }
+    }
+
     fn take(&mut self, role: SpanRole, number: u64, event: Event<'_>) {
         let ticks = event.ticks();
         match role {
@@ -167,7 +174,11 @@ impl Spans {
                     row.duration.add(duration);
                     if self.wants_distributions {
                         let at = Position { ticks, seq: event.seq() };
-                        row.distribution.get_or_insert_default().add(duration, at);
+                        let empty = match self.wants_places {
+                            true => Distribution::with_places,
+                            false => Distribution::default,
+                        };
+                        row.distribution.get_or_insert_with(empty).add(duration, at);
                     }
                     // A span can end while threads are inside. Their busy time ends here.
                     let last = if open.entered > 0 { ticks.saturating_sub(open.since) } else { 0 };

@@ -112,7 +112,7 @@ impl InputError {
         let found = match start.len() {
             0 => "an empty input".to_owned(),
             length if length < 4 => {
-                format!("only {length} bytes (too short): {}", shown.join(" "))
+                format!("only {} (too short): {}", counted(length as u64, "byte"), shown.join(" "))
             }
             _ if start.iter().all(|byte| *byte == 0) => {
                 let bytes = counted(start.len() as u64, "byte");

@@ -57,7 +57,7 @@ use crate::model::{
     Batch, Diagnostics, Event, Fact, Flow, IntoFlow, Rate, Severity, Sink, Stop, Trace,
 };
 use crate::select::Selection;
-use crate::text::shown_path;
+use crate::text::{counted, shown_path};
 
 /// An opened input whose format is known.
 #[derive(Debug)]
@@ -458,7 +458,7 @@ fn other_parts(path: &Path, diagnostics: &mut Diagnostics) {
     let parts: Vec<_> = (0..MAX_PARTS).map(part).take_while(|part| part.is_file()).collect();
     if let Some(first) = parts.first() {
         let (first, count) = (shown_path(first), parts.len());
-        let others = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+        let others = counted(count as u64, "file");
         let message = format!(
             "not read: {others} of other processors, from {first} on; --join (trcrpt: -m) with all files \
              reads them"

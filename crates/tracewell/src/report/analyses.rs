@@ -106,6 +106,10 @@ impl Analyses {
             true => (machines.with_distributions(), spans.with_distributions()),
             false => (machines, spans),
         };
+        let (machines, spans) = match wanted.places {
+            true => (machines.with_places(), spans.with_places()),
+            false => (machines, spans),
+        };
         Self { scheduling, machines, spans, wanted, histograms: false, why: None, covered: None }
     }
 
@@ -196,7 +200,10 @@ impl Analyses {
         let mut of_machines = MachineFigures::new(trace, machines);
         of_machines.limit(has);
         let more_times = figures.more_times + machines.more_times;
-        let distributions = DistributionFigures::new(&times, more_times, results.histograms);
+        let mut distributions = DistributionFigures::new(&times, more_times, results.histograms);
+        if wanted.places {
+            distributions.add_bars(trace, &times);
+        }
         let path = results.path.as_ref().and_then(|path| path.as_ref().ok());
         let range = results.covered.map(|covered| RangeRow {
             from_ticks: covered.from,

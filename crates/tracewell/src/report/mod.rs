@@ -59,7 +59,7 @@ use crate::text::calendar::Dates;
 use crate::text::style::{HEADING, LOSS, of_context, styled};
 use crate::text::{
     Describer, Literal, PerEvent, Reservation, TimeForm, WideText, counted, display_width, padded,
-    shortened,
+    plural, shortened,
 };
 use columns::{Columns, GAP};
 use kept_lines::KeptLines;
@@ -288,7 +288,7 @@ impl<W: Write> Report<W> {
         let layout = self.options.layout;
         let number = |count| layout.count(count);
         let mut lines = vec![String::new()];
-        let ticks = if trace.span == 1 { "tick" } else { "ticks" };
+        let ticks = plural(trace.span, "tick");
         let span = match trace.clock.nanoseconds(trace.span) {
             Some(ns) => format!("{} {ticks} ({} s)", number(trace.span), seconds(ns)),
             None => format!("{} {ticks}", number(trace.span)),
@@ -482,6 +482,7 @@ fn heading(trace: &Trace) -> String {
 fn heading_of_clock(trace: &Trace) -> String {
     let clock = &trace.clock;
     let rate = match clock.rate {
+        Some(rate) if rate.ratio() == (1, 1) => "1 tick per second".to_owned(),
         Some(rate) => format!("{rate} ticks per second"),
         None => "rate unknown (-O rate=TICKS_PER_SECOND)".to_owned(),
     };

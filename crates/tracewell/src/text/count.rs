@@ -9,8 +9,19 @@
 /// assert_eq!(counted(3, "event"), "3 events");
 /// ```
 pub fn counted(count: u64, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
+    format!("{count} {}", plural(count, what))
+}
+
+/// Returns a noun, with an `s` unless the count is 1. Use it if the count is written in another form
+/// than [`counted`] writes it.
+///
+/// ```
+/// use tracewell::text::{grouped, plural};
+///
+/// assert_eq!(format!("{} {}", grouped(4000), plural(4000, "event")), "4,000 events");
+/// ```
+pub fn plural(count: u64, what: &str) -> String {
+    format!("{what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Returns a clause that states how many things are missing.

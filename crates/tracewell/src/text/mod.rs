@@ -27,7 +27,7 @@ mod time_form;
 mod window;
 
 pub use buffer::{TextBuffer, put};
-pub use count::{counted, grouped, missing, times};
+pub use count::{counted, grouped, missing, plural, times};
 pub use describe::Describer;
 pub(crate) use describe::{put_item, put_name, put_signed};
 pub(crate) use described_line::{LineDescriber, MAX_KEPT_IDS};

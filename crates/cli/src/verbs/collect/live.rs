@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tracewell::text::{display_width, grouped, padded};
+use tracewell::text::{display_width, grouped, padded, plural};
 use tracewell_collect::{Gauge, Link, Progress};
 
 use crate::progress::{Rate, data};
@@ -82,7 +82,12 @@ fn figures(counts: Progress, (bytes, events): &mut (Rate, Rate), time: Duration)
     let rate = data(bytes.at(time, counts.received));
     let mut line = format!("{}, {rate}/s", data(counts.received));
     if let Some(count) = counts.events {
-        line += &format!(", {} events, {}/s", grouped(count), grouped(events.at(time, count)));
+        line += &format!(
+            ", {} {}, {}/s",
+            grouped(count),
+            plural(count, "event"),
+            grouped(events.at(time, count))
+        );
     }
     line + &format!(", {} dropped", data(counts.dropped))
 }

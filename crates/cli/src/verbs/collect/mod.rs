@@ -178,8 +178,8 @@ impl Collect {
         self.warn_ineffective();
         // Sources have no folder, so the configuration of the current folder applies.
         let here = [PathBuf::from("-")];
-        let settings = self.input.settings()?;
-        let settings = self.input.configured(settings, &here, &mut Configs::default())?;
+        let settings = self.input.settings(&here)?;
+        let settings = self.input.configured(settings, &here, &here, &mut Configs::default())?;
         check_options(&settings)?;
         let sources = self.sources.sources(self.datagrams());
         let stop = stop_signal().map_err(|e| Failure::io(Path::new("signals"), &e))?;

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use tracewell::text::grouped;
+use tracewell::text::{grouped, plural};
 use tracewell_record::stream::{Status, Stream};
 
 use crate::progress::{self, Rate, data, span};
@@ -61,7 +61,9 @@ fn line(time: Duration, counts: Option<Counts>, log: Option<u64>, rate: &mut Rat
     let mut line = span(time.as_secs());
     if let Some(Counts { recorded, lost }) = counts {
         let per_second = grouped(rate.at(time, recorded));
-        line += &format!(", {} events, {per_second}/s, {} lost", grouped(recorded), grouped(lost));
+        let events = plural(recorded, "event");
+        let (recorded, lost) = (grouped(recorded), grouped(lost));
+        line += &format!(", {recorded} {events}, {per_second}/s, {lost} lost");
     }
     let log = log.filter(|bytes| *bytes > 0);
     match (counts, log) {

@@ -164,7 +164,7 @@ impl Serve {
         let changes = Arc::<Changes>::default();
         let cache = if self.no_cache { None } else { Cache::of_user() };
         let content = |files: &[PathBuf]| -> Result<Arc<Content>, Failure> {
-            let traces = Traces::new(files, &self.input)?;
+            let traces = Traces::new(files, &self.files, &self.input)?;
             self.input.warn_ineffective(&traces.open()?, files.len());
             let changes = Arc::clone(&changes);
             let cache = cache.clone();

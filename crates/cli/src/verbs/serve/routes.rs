@@ -273,7 +273,8 @@ impl Routes {
     }
 
     /// Returns the figures of a range as JSON. If `worst` is present, they contain only that number
-    /// of the worst waits. Stops if the client closes `stream`.
+    /// of the worst waits, and also the worst missed deadlines and the bars of histograms. Stops if
+    /// the client closes `stream`.
     fn figures(
         &self,
         content: &Content,
@@ -284,6 +285,8 @@ impl Routes {
         let wanted = Wanted {
             waits: true,
             worst_waits: worst.map(|worst| worst as usize),
+            worst_misses: worst.map(|worst| worst as usize),
+            places: worst.is_some(),
             distributions: true,
             ..Wanted::default()
         };

@@ -26,8 +26,14 @@ pub(super) struct Traces {
 pub(super) type Version = Vec<(PathBuf, Option<(u64, Option<SystemTime>)>)>;
 
 impl Traces {
-    pub(super) fn new(files: &[PathBuf], args: &InputArgs) -> Result<Self, Failure> {
-        let settings = args.configured(args.settings()?, files, &mut Configs::default())?;
+    /// Returns the trace that consists of `files`. `all` are the files of all traces.
+    pub(super) fn new(
+        files: &[PathBuf],
+        all: &[PathBuf],
+        args: &InputArgs,
+    ) -> Result<Self, Failure> {
+        let settings = args.settings(all)?;
+        let settings = args.configured(settings, all, files, &mut Configs::default())?;
         Ok(Self { files: files.to_vec(), args: args.clone(), settings })
     }
 

@@ -87,6 +87,23 @@ proptest! {
     }
 
     #[test]
+    fn each_bucket_leads_to_its_longest_value(values in values()) {
+        let mut placed = Distribution::with_places();
+        for (seq, value) in (1..).zip(&values) {
+            placed.add(*value, Position { seq, ticks: 10 * seq });
+        }
+        let (buckets, places) = (placed.buckets(), placed.places());
+        prop_assert_eq!(&buckets, &of(&values).buckets());
+        prop_assert_eq!(places.len(), buckets.len());
+        for (Bucket { from, to, .. }, place) in buckets.iter().zip(places) {
+            let within = (1..).zip(&values).filter(|(_, value)| (*from..=*to).contains(*value));
+            let longest = within.max_by_key(|(seq, value)| (**value, std::cmp::Reverse(*seq)));
+            prop_assert_eq!(longest, Some((place.at.seq, &place.value)));
+        }
+        prop_assert!(of(&values).places().is_empty());
+    }
+
+    #[test]
     fn merged_distributions_equal_that_of_all_values(
         first in values(), second in prop_oneof![1 => Just(Vec::new()), 4 => values()],
     ) {

@@ -169,6 +169,13 @@ impl Machines {
         self.messages.distributions.collect();
         self
     }
+
+    /// Also stores where the longest times of each bucket ended.
+    #[must_use]
+    pub fn with_places(mut self) -> Self {
+        self.messages.distributions.place();
+        self
+    }
 }
 
 impl<M: MachineMoments> Machines<M> {

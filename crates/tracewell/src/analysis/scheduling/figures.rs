@@ -10,6 +10,7 @@ use super::filters::Hidden;
 use super::interrupts::Interrupts;
 use super::job_table::Job;
 use super::jobs::Jobs;
+use super::missed::Missed;
 use super::passages::{Mark, Passage};
 use super::preemptions::Preemptions;
 use super::resources::{Locks, Resource};
@@ -46,6 +47,8 @@ pub struct Wanted {
     /// this number of the longest waits, this number of the waits with the largest priority
     /// inversion, and the longest wait of each task and for each object.
     pub worst_waits: Option<usize>,
+    /// List this number of missed deadlines: those of the jobs that were late for the longest time.
+    pub worst_misses: Option<usize>,
     /// List the used budget of each server over time, and the times at which it was exhausted.
     pub budgets: bool,
     /// Measure the time between these pairs of marks.
@@ -55,6 +58,9 @@ pub struct Wanted {
     pub expected: HashMap<String, Expected, RandomState>,
     /// Collect all times as distributions.
     pub distributions: bool,
+    /// With `distributions`: also store where the longest times of each bucket ended, for a
+    /// histogram whose bars lead to places.
+    pub places: bool,
     /// With `distributions`: also collect, for each task and each object, the times for which the
     /// task waits for the object or holds it.
     pub uses: bool,
@@ -140,6 +146,8 @@ pub struct Figures {
     /// The longest waits for mutexes, longest first. This list does not depend on
     /// [`Wanted::waits`].
     pub longest_waits: Vec<Waited>,
+    /// The worst missed deadlines, the latest first, if the caller wants them.
+    pub misses: Vec<Missed>,
     /// For each wanted pair of marks, the times of each task.
     pub passages: Vec<(Mark, Mark, Vec<Passage>)>,
     /// The distributions of all times, if the caller wants them. They are in the order in which

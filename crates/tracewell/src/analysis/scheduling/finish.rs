@@ -90,6 +90,7 @@ impl<M: Moments> Scheduling<M> {
             more_jobs,
             waits,
             more_waits,
+            misses: self.releases.worst(until),
             longest_waits: self.requests.longest(self.cores.len()),
             passages: self.pairs.into_iter().map(|pair| pair.finish(coverage.switches)).collect(),
             distributions,

@@ -10,6 +10,7 @@
 use std::collections::VecDeque;
 
 use super::execution::nanoseconds;
+use super::missed::{Missed, WorstMisses};
 use super::moments::{JobChange, Position};
 use super::per::PerContext;
 use super::step::Step;
@@ -99,6 +100,8 @@ pub(super) struct Releases {
     /// True if the trace shows the start of tracing.
     from_the_start: bool,
     distributions: Distributions<Subject>,
+    /// The worst missed deadlines, if they are listed.
+    misses: Option<WorstMisses>,
 }
 
 /// An event's effect on the jobs of its subject.
@@ -128,7 +131,38 @@ impl Change {
 }
 
 impl Releases {
+    /// Lists the worst missed deadlines.
+    pub(super) fn keep_worst(&mut self, most: usize) {
+        self.misses = Some(WorstMisses::new(most));
+    }
+
+    /// Returns the worst missed deadlines. `until` is the end of the trace or of the range, in
+    /// ticks. A job that is still late at this time counts as late until then.
+    pub(super) fn worst(&mut self, until: u64) -> Vec<Missed> {
+        let Some(misses) = &mut self.misses else { return Vec::new() };
+        for (index, task) in (0..).zip(self.tasks.rows()) {
+            if let Some(missed) = task.missed {
+                let (context, released) = (ContextId(index), task.waiting.front().copied());
+                misses.offer(until, Missed { context, released, missed, until: None });
+            }
+        }
+        misses.finish()
+    }
+
     pub(super) fn take(&mut self, trace: &Trace, step: &Step) -> Option<Change> {
+        let Some(subject) = step.subject.filter(|_| self.misses.is_some()) else {
+            return self.follow(trace, step);
+        };
+        let task = self.tasks.at(subject);
+        let job = (task.waiting.front().copied(), task.missed);
+        let change = self.follow(trace, step);
+        if let Some(misses) = &mut self.misses {
+            misses.take(subject, step.ticks, change, job);
+        }
+        change
+    }
+
+    fn follow(&mut self, trace: &Trace, step: &Step) -> Option<Change> {
         let (meaning, subject) = (step.meaning?, step.subject?);
         let choices = self.choices;
         let from_the_start = self.from_the_start;
@@ -166,6 +200,7 @@ impl Releases {
     /// Begins a range: forgets the figures and keeps the pending jobs.
     pub(super) fn restart(&mut self) {
         self.tasks.all().for_each(|task| task.jobs = Jobs::default());
+        self.misses.iter_mut().for_each(WorstMisses::restart);
     }
 
     /// Handles missing events. Afterwards, completions may lack their releases, as in a trace that

@@ -19,6 +19,7 @@
 //! | `servers` | budgets of servers |
 //! | `times` | distributions, wake-up latency, and the execution time of each job |
 //! | `subject` | the task, object, interrupt or pair of marks to which a measured time belongs |
+//! | `missed` | the worst missed deadlines |
 //! | `moments` | passes the changes to consumers such as timelines |
 //! | `sanity` | contradictions in the trace |
 //! | `events`, `follow` | the general path, which handles every event |
@@ -70,6 +71,7 @@ mod job_table;
 mod jobs;
 mod kinds;
 mod locks;
+mod missed;
 mod moments;
 mod mutexes;
 mod passages;
@@ -101,6 +103,7 @@ pub use filters::Hidden;
 pub use interrupts::{InterruptSource, Interrupts};
 pub use job_table::Job;
 pub use jobs::Jobs;
+pub use missed::Missed;
 pub use moments::{JobChange, Moments, Position, Recorded, Wait};
 pub use passages::{Mark, Passage};
 pub use preemptions::Preemptions;
@@ -273,11 +276,17 @@ impl<M: Moments> Scheduling<M> {
                 None => scheduling.requests.keep_each(MAX_ROWS),
             }
         }
+        if let Some(most) = wanted.worst_misses {
+            scheduling.releases.keep_worst(most);
+        }
         if wanted.budgets {
             scheduling.budgets.keep_each();
         }
         if wanted.distributions {
             scheduling.collect_times();
+        }
+        if wanted.places {
+            scheduling.place_times();
         }
         if wanted.uses {
             scheduling.requests.collect_uses();

@@ -102,6 +102,11 @@ impl<M: Moments> Scheduling<M> {
         self.each_distributions(Distributions::collect);
     }
 
+    /// Also stores where the longest times of each bucket ended.
+    pub(super) fn place_times(&mut self) {
+        self.each_distributions(Distributions::place);
+    }
+
     /// Begins a range: removes all times so far.
     pub(super) fn restart_times(&mut self) {
         self.each_distributions(Distributions::restart);

@@ -11,10 +11,11 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 66] = [
+const MODULES: [&str; 68] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/bounds.js"),
     include_str!("../../../page/time.js"),
+    include_str!("../../../page/words.js"),
     include_str!("../../../page/live.js"),
     include_str!("../../../page/detail.js"),
     include_str!("../../../page/asks.js"),
@@ -68,6 +69,7 @@ const MODULES: [&str; 66] = [
     include_str!("../../../page/tables.js"),
     include_str!("../../../page/durations.js"),
     include_str!("../../../page/distributions.js"),
+    include_str!("../../../page/measured.js"),
     include_str!("../../../page/histogram.js"),
     include_str!("../../../page/tabs.js"),
     include_str!("../../../page/notice.js"),

@@ -179,7 +179,10 @@ impl Sink for ServedBuilder {
 fn too_large(trace: &Trace, error: TooLarge) -> Result<(), SinkError> {
     match trace.processor {
         Processor::Switches => Ok(()),
-        Processor::Recorders { .. } => Err(SinkError::not_possible(error)),
+        Processor::Recorders { .. } => Err(SinkError::not_possible(format!(
+            "{error}; a larger page needs states, which this trace does not show: \
+             convert --from --to -o part.html makes a page of a part"
+        ))),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::model::{
     Context, ContextId, ContextKind, Emitter, Flow, Lifetime, LossCause, NewEvent, Object, Trace,
     values::{self, put},
 };
+use crate::text::counted;
 
 /// The possible reason why times decrease.
 const SET_BACK: &str = "the system's clock was set";
@@ -68,7 +69,8 @@ impl Rows {
         }
         if !rest.is_empty() {
             let at = offset + (body.len() - rest.len()) as u64;
-            let message = format!("expected a record, found {} bytes", rest.len());
+            let message =
+                format!("expected a record, found {}", counted(rest.len() as u64, "byte"));
             out.damage(message, (None, LossCause::Damaged), at)?;
         }
         Flow::Continue(())

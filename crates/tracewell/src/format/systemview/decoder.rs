@@ -19,6 +19,7 @@ use crate::model::schema::Schema;
 use crate::model::{
     Clock, Emitter, Flow, LossCause, PayloadLayout, Processor, RecordedArguments, Severity, Trace,
 };
+use crate::text::counted;
 
 /// Minimum number of events before the decoder reports that all times are equal.
 const MANY_EVENTS: u64 = 8;
@@ -212,7 +213,8 @@ impl SystemViewDecoder {
             // The recorder sends a sync before the first packet, so nothing is missing before it.
             Cause::Joined if bytes == 0 => Flow::Continue(()),
             Cause::Joined => {
-                let message = format!("the recording began earlier: skipped {bytes} bytes");
+                let message =
+                    format!("the recording began earlier: skipped {}", counted(bytes, "byte"));
                 out.trace.diagnostics.add(Severity::Note, from, message);
                 out.loss(None, LossCause::Overwritten, from)
             }
@@ -226,7 +228,8 @@ impl SystemViewDecoder {
                 out.damage(message, (None, LossCause::Damaged), from)
             }
             Cause::Fault(fault) => {
-                let message = format!("expected a packet, found {fault}; skipped {bytes} bytes");
+                let message =
+                    format!("expected a packet, found {fault}; skipped {}", counted(bytes, "byte"));
                 out.damage(message, (None, LossCause::Damaged), from)
             }
         }

@@ -92,7 +92,8 @@ impl Seam<'_> {
         let mut parts: Vec<_> = own.into_iter().skip_while(is_overwritten).collect();
         if !known {
             let message = format!(
-                "{missing} events are missing between the previous dump and this one, and perhaps a multiple of {slots} more"
+                "{} between the previous dump and this one, and perhaps a multiple of {slots} more",
+                crate::text::missing(missing, "event")
             );
             trace.diagnostics.add(Severity::Note, offset, message);
         }

@@ -166,15 +166,17 @@ fn unit_of(nanoseconds: u64) -> (&'static str, u64) {
     *UNITS.iter().find(|(_, size)| nanoseconds >= *size).unwrap_or(&UNITS[3])
 }
 
-/// Returns nanoseconds in units of `size`, rounded down to `decimals` decimals. Decimals below a
+/// Returns nanoseconds in units of `size`, rounded to `decimals` decimals. Decimals below a
 /// nanosecond are omitted.
 fn decimal(nanoseconds: u64, size: u64, decimals: usize) -> String {
     let decimals = decimals.min(size.ilog10() as usize);
+    let last = size / 10_u64.pow(decimals as u32);
+    let nanoseconds = nanoseconds.saturating_add(last / 2);
     let whole = nanoseconds / size;
     if decimals == 0 {
         return whole.to_string();
     }
-    let fraction = nanoseconds % size / (size / 10_u64.pow(decimals as u32));
+    let fraction = nanoseconds % size / last;
     format!("{whole}.{fraction:0decimals$}")
 }
 
@@ -187,6 +189,8 @@ mod tests {
         assert_eq!(decimal(1_234_567, 1_000_000, 2), "1.23");
         assert_eq!(decimal(1_234_567, 1000, 5), "1234.567");
         assert_eq!(decimal(1_050, 1000, 2), "1.05");
+        assert_eq!(decimal(58_760_950, 1_000_000, 1), "58.8");
+        assert_eq!(decimal(1_999_999, 1_000_000, 1), "2.0");
         assert_eq!(decimal(7, 1, 3), "7");
         assert_eq!(unit_of(999), ("ns", 1));
         assert_eq!(unit_of(1_000_000), ("ms", 1_000_000));

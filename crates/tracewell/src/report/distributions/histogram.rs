@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::{NamedTimes, heading};
-use crate::analysis::Bucket;
+use super::{BarRow, NamedTimes, heading};
+use crate::analysis::{Bucket, Distribution};
 use crate::model::Trace;
 use crate::report::Layout;
 use crate::report::figures::has_time;
@@ -42,30 +42,69 @@ impl Unit<'_> {
     }
 }
 
+/// The intervals of a histogram: their lower bounds, and the number of times in each.
+struct Intervals<'a> {
+    unit: Unit<'a>,
+    /// Nanoseconds, or ticks.
+    bounds: Vec<u64>,
+    counts: Vec<u64>,
+}
+
+impl<'a> Intervals<'a> {
+    /// Returns the intervals of a distribution, or `None` if it has no times.
+    fn of(trace: &'a Trace, times: &Distribution) -> Option<Self> {
+        let unit = Unit { trace, is_time: has_time(trace) };
+        let (min, max) = (times.min()?, times.max()?);
+        let bounds = bounds(unit.of(min)..unit.of(max));
+        let mut intervals = Self { unit, counts: vec![0; bounds.len()], bounds };
+        for Bucket { to, count, .. } in times.buckets() {
+            let of_bucket = intervals.of_bucket(to.min(max));
+            intervals.counts[of_bucket] += count;
+        }
+        Some(intervals)
+    }
+
+    /// Returns the index of the interval that counts the times of a bucket. This is the interval
+    /// that contains the bucket's highest time, `ticks`, so that the histogram and the quantiles
+    /// agree.
+    fn of_bucket(&self, ticks: u64) -> usize {
+        containing(&self.bounds, self.unit.of(ticks))
+    }
+}
+
+/// Returns the index of the interval that contains a time. `bounds` are the lower bounds.
+fn containing(bounds: &[u64], time: u64) -> usize {
+    bounds.partition_point(|bound| *bound <= time).saturating_sub(1)
+}
+
 /// Appends the histogram of a distribution after a blank line.
 pub(super) fn put(text: &mut String, trace: &Trace, row: &NamedTimes<'_>, layout: Layout) {
-    let unit = Unit { trace, is_time: has_time(trace) };
-    let (Some(min), Some(max)) = (row.times.min(), row.times.max()) else { return };
-    let bounds = bounds(unit.of(min)..unit.of(max));
-    // All times of a bucket are counted in the interval that contains the bucket's highest time, so
-    // that the histogram and the quantiles agree.
-    let buckets = row.times.buckets();
-    let buckets = buckets.iter().map(|Bucket { to, count, .. }| (unit.of(*to.min(&max)), *count));
-    let counts = count(&bounds, buckets);
+    let Some(Intervals { unit, bounds, counts }) = Intervals::of(trace, row.times) else { return };
     let (name, all) = (heading(row.measure).to_lowercase(), layout.count(row.times.count()));
     let heading = format!("{name} {}: {all}", row.of);
     text.push_str(&format!("\n{}\n", layout.fold(&heading, 2)));
     put_lines(text, &bounds, &counts, unit, layout);
 }
 
-/// For each bound, counts the times from this bound up to the next one.
-fn count(bounds: &[u64], times: impl Iterator<Item = (u64, u64)>) -> Vec<u64> {
-    let mut counts = vec![0; bounds.len()];
-    for (time, count) in times {
-        let after = bounds.partition_point(|bound| *bound <= time);
-        counts[after.saturating_sub(1)] += count;
+/// Returns the intervals as bars, with the longest time of each.
+pub(super) fn bars(trace: &Trace, times: &Distribution) -> Vec<BarRow> {
+    let Some(intervals) = Intervals::of(trace, times) else { return Vec::new() };
+    let mut bars: Vec<_> = intervals
+        .bounds
+        .iter()
+        .zip(&intervals.counts)
+        .map(|(bound, count)| BarRow {
+            from: intervals.unit.shown(*bound),
+            count: *count,
+            longest: None,
+        })
+        .collect();
+    let max = times.max().unwrap_or(0);
+    // The buckets are in ascending order, so the last one of a bar has its longest time.
+    for (Bucket { to, .. }, place) in times.buckets().iter().zip(times.places()) {
+        bars[intervals.of_bucket((*to).min(max))].longest = Some((&place).into());
     }
-    counts
+    bars
 }
 
 /// Appends a line for each interval. Several intervals without times share a line.
@@ -147,9 +186,12 @@ mod tests {
             prop_assert!(bounds.is_sorted_by(|bound, next| bound < next));
             prop_assert!(bounds.len() <= 61, "{}", bounds.len());
             prop_assert!(bounds[0] <= start && *bounds.last().unwrap() <= end);
-            let counts = count(&bounds, [(start, 2), (end, 3)].into_iter());
-            prop_assert_eq!(counts.iter().sum::<u64>(), 5);
-            prop_assert!(counts[0] >= 2 && *counts.last().unwrap() >= 3);
+            prop_assert_eq!(containing(&bounds, start), 0);
+            prop_assert_eq!(containing(&bounds, end), bounds.len() - 1);
+            let middle = start + (end - start) / 2;
+            let found = containing(&bounds, middle);
+            prop_assert!(bounds[found] <= middle);
+            prop_assert!(bounds.get(found + 1).is_none_or(|next| *next > middle));
         }
     }
 }

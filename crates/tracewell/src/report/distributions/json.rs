@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::NamedTimes;
+use super::{NamedTimes, histogram};
 use crate::analysis::{Bucket, Quantile, Worst};
+use crate::model::Trace;
 
 /// The distributions of all times.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -24,6 +25,15 @@ impl DistributionFigures {
     pub fn new(rows: &[NamedTimes<'_>], more_times: u64, buckets: bool) -> Self {
         let distributions = rows.iter().filter_map(|row| DistributionRow::of(row, buckets));
         Self { distributions: distributions.collect(), more_times }
+    }
+
+    /// Adds the bars of the histograms to the rows. `rows` are those from which the figures were
+    /// made.
+    pub(in crate::report) fn add_bars(&mut self, trace: &Trace, rows: &[NamedTimes<'_>]) {
+        let with_times = rows.iter().filter(|row| row.times.count() > 0);
+        for (row, times) in self.distributions.iter_mut().zip(with_times) {
+            row.bars = Some(histogram::bars(trace, times.times));
+        }
     }
 }
 
@@ -62,6 +72,9 @@ pub struct DistributionRow {
     /// With `--histogram`: the number of times in each bucket that is not empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buckets: Option<Vec<BucketRow>>,
+    /// Only from `serve`: the bars of the histogram that `--histogram` draws.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bars: Option<Vec<BarRow>>,
 }
 
 impl DistributionRow {
@@ -85,6 +98,7 @@ impl DistributionRow {
             deviation_ticks: times.standard_deviation()?,
             worst: times.worst().iter().map(WorstRow::from).collect(),
             buckets,
+            bars: None,
         })
     }
 }
@@ -124,4 +138,17 @@ impl From<Bucket> for BucketRow {
     fn from(bucket: Bucket) -> Self {
         Self { from_ticks: bucket.from, to_ticks: bucket.to, count: bucket.count }
     }
+}
+
+/// A bar of a histogram. It counts the measured times from its lower bound up to the next bar.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BarRow {
+    /// The lower bound as text, for example `2 ms`.
+    pub from: String,
+    /// Number of measured times.
+    pub count: u64,
+    /// The longest of these times; null if the bar is empty, or if the analysis has too many
+    /// distributions to store places.
+    pub longest: Option<WorstRow>,
 }

@@ -7,7 +7,7 @@
 mod histogram;
 mod json;
 
-pub use json::{BucketRow, DistributionFigures, DistributionRow, WorstRow};
+pub use json::{BarRow, BucketRow, DistributionFigures, DistributionRow, WorstRow};
 
 use super::figures::{duration, has_time, moment};
 use super::scheduling::tables::{context_name, passed, resource_text, source_name};

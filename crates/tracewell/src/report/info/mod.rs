@@ -16,7 +16,7 @@ use foldhash::fast::RandomState;
 use super::Layout;
 use crate::text::calendar::Zone;
 use crate::text::style::{HEADING, LOSS, of_context, styled};
-use crate::text::{display_width, padded};
+use crate::text::{display_width, padded, plural};
 
 pub use json::{
     CauseRow, ClockRow, ContextRow, DateRange, EventCount, FactValue, LossTotals, ObjectRow,
@@ -161,7 +161,8 @@ impl Census {
         let (events, span) = (self.events(), self.span(trace));
         let time = nanoseconds(trace, &span);
         let time = time.map_or_else(String::new, |ns| format!(" ({} s)", super::seconds(ns)));
-        write!(out, "span      {} ticks{time}", layout.count(span.end - span.start))?;
+        let length = span.end - span.start;
+        write!(out, "span      {} {}{time}", layout.count(length), plural(length, "tick"))?;
         let (selected, read) = (layout.count(events), layout.count(trace.events));
         match events == trace.events {
             true => writeln!(out, "\nevents    {read}")?,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde::{Serialize, Serializer};
 
 use super::json_parts::{ContextTicks, Durations};
-use super::json_rows::{JobRow, WaitRow};
+use super::json_rows::{JobRow, MissedRow, WaitRow};
 use super::json_system::{CoreRow, InterruptFigures, SanityRow, ServerRow, StackRow};
 use super::json_tasks::{Inversions, PassageRow, TaskRow};
 use super::missing::missing;
@@ -79,6 +79,10 @@ pub struct SchedulingFigures<'a> {
     /// With `--waits`: number of waits that are not in the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_waits: Option<u64>,
+    /// Only from `serve`: the missed deadlines of the jobs that were late for the longest time, the
+    /// latest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub misses: Option<Vec<MissedRow<'a>>>,
     /// With `--ipoints`: the times between marks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passages: Option<Vec<PassageRow<'a>>>,
@@ -95,6 +99,7 @@ impl<'a> SchedulingFigures<'a> {
         let locks = figures.resources.iter().map(|lock| LockRow::of(trace, figures, lock));
         let stacks = figures.stacks.iter().map(|stack| StackRow::of(trace, stack));
         let passages = figures.passages.iter().map(|pair| PassageRow::of(trace, pair));
+        let misses = figures.misses.iter().map(|missed| MissedRow::of(trace, missed));
         Self {
             format: trace.format,
             events: figures.events,
@@ -118,6 +123,7 @@ impl<'a> SchedulingFigures<'a> {
             more_jobs: wanted.jobs.then_some(figures.more_jobs),
             waits: wanted.waits.then_some(WaitRows { trace, waits: &figures.waits }),
             more_waits: wanted.waits.then_some(figures.more_waits),
+            misses: wanted.worst_misses.map(|_| misses.collect()),
             passages: (!wanted.pairs.is_empty()).then(|| passages.collect()),
         }
     }

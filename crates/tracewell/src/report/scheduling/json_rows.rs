@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::json_parts::{ContextTicks, SplitRow, key_of, name_of};
 use super::{kind_of, resource_name};
-use crate::analysis::scheduling::{Job, Parts, Waited};
+use crate::analysis::scheduling::{Job, Missed, Parts, Waited};
 use crate::model::Trace;
 use crate::report::key_text;
 
@@ -76,6 +76,34 @@ impl<'a> JobRow<'a> {
             unattributed_ticks: parts.map(|parts| parts.unattributed),
             preemptions: job.preemptions,
             deadline_passed_ticks: job.missed,
+        }
+    }
+}
+
+/// A job whose deadline passed before its completion.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MissedRow<'a> {
+    /// Key of the task's context.
+    pub context: Option<&'a str>,
+    /// Name of the task.
+    pub name: Option<&'a str>,
+    /// Ticks of the release; null if the trace does not show the job.
+    pub released_ticks: Option<u64>,
+    /// Ticks of the first event that reports the missed deadline.
+    pub missed_ticks: u64,
+    /// Ticks of the completion; null if the trace does not show it.
+    pub completed_ticks: Option<u64>,
+}
+
+impl<'a> MissedRow<'a> {
+    pub(super) fn of(trace: &'a Trace, missed: &Missed) -> Self {
+        Self {
+            context: key_of(trace, missed.context),
+            name: name_of(trace, missed.context),
+            released_ticks: missed.released,
+            missed_ticks: missed.missed,
+            completed_ticks: missed.until,
         }
     }
 }

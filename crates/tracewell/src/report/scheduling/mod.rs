@@ -15,7 +15,7 @@ pub(super) mod text;
 
 pub use json::{HiddenRow, JobRows, LockRow, SchedulingFigures, WaitRows, WithoutEffect};
 pub use json_parts::{ContextTicks, Durations, SplitRow};
-pub use json_rows::{JobRow, WaitRow};
+pub use json_rows::{JobRow, MissedRow, WaitRow};
 pub use json_system::{
     CoreRow, InterruptFigures, LossRow, SanityRow, ServerRow, SourceRow, StackRow, Windows,
 };

@@ -58,10 +58,10 @@ pub(in crate::report) fn head(
         match figures.charged_ticks {
             Some(charged) if figures.cores.len() > 1 => {
                 let cores = figures.cores.len();
-                let all = ticks.saturating_mul(cores as u64);
+                let all = counted(ticks.saturating_mul(cores as u64), "tick");
                 format!(
                     "{events} in {span} on {cores} cores; tasks and interrupts executed for \
-                     {charged} of their {all} ticks"
+                     {charged} of their {all}"
                 )
             }
             Some(charged) => {

@@ -72,7 +72,8 @@ mod tests {
     #[test]
     fn a_page_shows_the_beginning_before_the_trace_has_been_read() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/scheduling.trx");
-        let traces = Traces::new(&[PathBuf::from(file)], &InputArgs::default()).unwrap();
+        let files = [PathBuf::from(file)];
+        let traces = Traces::new(&files, &files, &InputArgs::default()).unwrap();
         let mut input = traces.open().unwrap();
         let page = read(&mut input, "beginning", 1000).unwrap();
         let shown = page.view(&View::default()).unwrap();

@@ -145,7 +145,8 @@ impl Content {
         let (page, large) = finished.map_err(|error| Failure::export(input.path(), error))?;
         if large.is_some() && self.is_one_of_several {
             return Err(Failure::usage(format!(
-                "{}: each of several files may have at most {MAX_EVENTS} events, found {events}",
+                "{}: each of several files may have at most {MAX_EVENTS} events, found {events}; \
+                 show this file alone, or a part of it that convert --from --to writes",
                 shown_path(input.path()),
             )));
         }
@@ -244,7 +245,7 @@ mod tests {
 
     #[test]
     fn one_of_several_files_shows_its_events_so_far_but_no_views() {
-        let traces = Traces::new(&[], &InputArgs::default()).unwrap();
+        let traces = Traces::new(&[], &[], &InputArgs::default()).unwrap();
         let content = Arc::new(Content::new(traces, true, None, Arc::default()));
         let waiting = Arc::clone(&content);
         let request = thread::spawn(move || waiting.page_so_far());
@@ -260,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_request_for_the_page_ends_when_the_reader_panics() {
-        let traces = Traces::new(&[], &InputArgs::default()).unwrap();
+        let traces = Traces::new(&[], &[], &InputArgs::default()).unwrap();
         let content = Arc::new(Content::new(traces, false, None, Arc::default()));
         let reader = Arc::clone(&content);
         let waiting = Arc::clone(&content);

@@ -181,7 +181,8 @@ mod tests {
         let file = folder.path().join("turns.trx");
         write_turns(&file);
         let cache = Cache::at(folder.path().join("cache"));
-        let traces = Traces::new(std::slice::from_ref(&file), &InputArgs::default()).unwrap();
+        let files = std::slice::from_ref(&file);
+        let traces = Traces::new(files, files, &InputArgs::default()).unwrap();
         let content = Arc::new(Content::new(traces, false, Some(cache.clone()), Arc::default()));
         let key = content.key().unwrap();
         let mut builder = ServedBuilder::with_views();
