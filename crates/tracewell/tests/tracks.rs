@@ -9,9 +9,9 @@ use std::ops::Range;
 use proptest::prelude::*;
 use support::{dumps, fixture, settings, shared};
 use tracewell::analysis::machines::{Happening, Sequence};
-use tracewell::analysis::scheduling::{Figures, Wanted};
+use tracewell::analysis::scheduling::{Figures, Server, Used, Wanted};
 use tracewell::analysis::tracks::{
-    ArrowKind, Finding, FindingKind, Occupant, State, TrackBuilder, Tracks,
+    ArrowKind, Budget, Finding, FindingKind, Occupant, ServerTrack, State, TrackBuilder, Tracks,
 };
 use tracewell::input::{Input, Settings};
 use tracewell::model::{ContextId, Processor, Trace};
@@ -19,7 +19,7 @@ use tracewell::select::Selection;
 use tracewell_wire::shark::{Record, ids};
 
 fn tracks(mut input: Input) -> (Trace, Tracks) {
-    let wanted = Wanted { waits: true, ..Wanted::default() };
+    let wanted = Wanted { waits: true, budgets: true, ..Wanted::default() };
     let mut builder = TrackBuilder::with_figures(wanted);
     let trace = input.read(&mut builder).unwrap();
     let tracks = builder.finish(&trace);
@@ -66,6 +66,53 @@ fn compare(place: &str, trace: &Trace, tracks: &Tracks) {
     agree_on_who_runs(place, trace, tracks);
     compare_machines(place, tracks);
     compare_findings(place, tracks);
+    assert_eq!(tracks.servers.len(), tracks.figures.servers.len(), "{place}");
+    for (track, server) in tracks.servers.iter().zip(&tracks.figures.servers) {
+        compare_server(&format!("{place}: server {:#x}", server.key), trace, track, server);
+    }
+}
+
+/// Asserts that the track of a server agrees with its figures.
+fn compare_server(place: &str, trace: &Trace, track: &ServerTrack, server: &Server) {
+    let identity = (track.key, track.task, track.size);
+    assert_eq!(identity, (server.key, server.task, server.most_used), "{place}");
+    let spans: Vec<_> = track.row.spans(0..trace.span + 1, trace.span).collect();
+    let served = spans.iter().map(|span| span.ticks() * u64::from(span.state.serving));
+    let supplied = server.supplied.cast_signed() - track.corrected;
+    assert_eq!(served.sum::<u64>().cast_signed(), supplied, "{place}");
+    // The times without budget: join the spans between which only the serving changed.
+    let is_exhausted = |budget| budget == Budget::Exhausted;
+    let joined =
+        spans.chunk_by(|a, b| is_exhausted(a.state.budget) && is_exhausted(b.state.budget));
+    let mut exhausted = joined.filter(|spans| is_exhausted(spans[0].state.budget));
+    let mut without = server.without.iter();
+    for spans in exhausted.by_ref() {
+        let last = spans.last().unwrap();
+        // A gap or the end of the trace ends a time without budget that the figures do not count.
+        let next = track.row.changes().iter().find(|change| Some(change.at) == last.until);
+        if next.is_some_and(|next| matches!(next.state.budget, Budget::Used(_))) {
+            let found = Some(&(spans[0].from.ticks, last.end));
+            assert_eq!(without.next().filter(|of| Some(*of) == found), found, "{place}");
+        }
+    }
+    assert_eq!(without.next(), None, "{place}");
+    for Used { ticks, used } in &server.used {
+        let Some(used) = used else { continue };
+        // Several changes can have the same tick.
+        let is_shown = spans.iter().any(|span| {
+            let within = span.from.ticks <= *ticks && *ticks <= span.end;
+            within
+                && match span.state.budget {
+                    Budget::Used(from) => {
+                        let spent = (ticks - span.from.ticks) * u64::from(span.state.serving);
+                        from + spent.cast_signed() == *used
+                    }
+                    // The figures count on while a budget is exhausted or unknown.
+                    Budget::Exhausted | Budget::Unknown => true,
+                }
+        });
+        assert!(is_shown, "{place}: {used} used at {ticks}, {spans:?}");
+    }
 }
 
 /// Asserts that levels, steps, states and messages agree with the figures of machines.
@@ -252,9 +299,12 @@ fn a_trace_that_shows_no_switches_has_marks_only() {
 }
 
 /// The events of S.Ha.R.K. from which tracks are made; the parameters are a task, a mutex or an
-/// interrupt.
+/// interrupt, or a server.
 fn any_record() -> impl Strategy<Value = (u8, u16, u16)> {
     let task = || (0..4_u16).prop_map(|number| 0x100 + 8 * number);
+    // Most servers do not name the served task.
+    let served = || prop_oneof![2 => Just(0), 1 => task()];
+    let server = || 0x20..0x22_u16;
     prop_oneof![
         (task(), task()).prop_map(|(runs, of)| (ids::TASK_SCHEDULE, runs, of)),
         (task(), 0..3_u16).prop_map(|(task, mutex)| (ids::SET_MUTEX_LOCK, task, mutex)),
@@ -267,6 +317,10 @@ fn any_record() -> impl Strategy<Value = (u8, u16, u16)> {
         (4..6_u16).prop_map(|number| (ids::INTERRUPT_END, number, 0)),
         Just((ids::TIMER_WAKEUP_START, 0, 0)),
         task().prop_map(|task| (ids::TIMER_WAKEUP_END, task, 0)),
+        (served(), server()).prop_map(|(task, server)| (ids::SERVER_ACTIVE, task, server)),
+        server().prop_map(|server| (ids::SERVER_EXHAUST, 0, server)),
+        server().prop_map(|server| (ids::SERVER_REPLENISH, 0, server)),
+        (0..3_u16, server()).prop_map(|(used, server)| (ids::SERVER_USING_REC, used, server)),
     ]
 }
 

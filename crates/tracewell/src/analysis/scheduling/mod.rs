@@ -106,7 +106,7 @@ pub use passages::{Mark, Passage};
 pub use preemptions::Preemptions;
 pub use resources::{Locks, LongestInversion, Resource};
 pub use sanity::Sanity;
-pub use servers::{Server, Used};
+pub use servers::{Budget, Server, ServerState, Used};
 pub use stacks::Stack;
 pub use subject::Subject;
 pub use timing::{Expected, Timing};

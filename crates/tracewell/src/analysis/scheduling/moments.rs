@@ -6,6 +6,7 @@
 
 use std::fmt::Debug;
 
+use super::servers::ServerState;
 use super::step::Step;
 pub use crate::analysis::Position;
 use crate::model::schema::Schema;
@@ -67,7 +68,7 @@ pub enum JobChange {
 }
 
 /// A consumer of moments. It is called in the order of events. For one event, [`Moments::event`] is
-/// called first and [`Moments::runs`] last.
+/// called first, and [`Moments::runs`] and [`Moments::budget`] last.
 pub trait Moments {
     /// The facts about an event id that the consumer needs at each event.
     type Facts: Copy + Debug;
@@ -109,6 +110,14 @@ pub trait Moments {
 
     /// A job of a task changed.
     fn job(&mut self, _task: ContextId, _change: JobChange, _at: Position) {}
+
+    /// The state of a server changed. `server` is the index of the server in
+    /// [`super::Figures::servers`].
+    fn budget(&mut self, _server: usize, _state: ServerState, _at: Position) {}
+
+    /// The exhaustion of a server's budget showed that the server serves another task than assumed.
+    /// So [`super::Server::supplied`] changed from `_before` to `_now`.
+    fn supply_corrected(&mut self, _server: usize, _before: u64, _now: u64) {}
 
     /// The running context of a core changed. `idle` is true if an event has reported that no task
     /// is ready.

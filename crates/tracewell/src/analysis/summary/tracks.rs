@@ -34,8 +34,8 @@ impl Summary {
     /// keeps at most one wait. At resolution 0, the rows are exact. If a range ends before it
     /// begins, it is treated as a range of one tick at its beginning.
     ///
-    /// The tracks contain neither figures (see [`Self::figures`]) nor findings: a large trace has
-    /// too many of them.
+    /// The tracks contain neither figures (see [`Self::figures`]) nor budgets (see
+    /// [`Self::servers`]) nor findings: a large trace has too many of these.
     ///
     /// # Errors
     /// Returns an error if the file of the summary cannot be read or is damaged.
@@ -58,6 +58,7 @@ impl Summary {
             reasons: rest.reasons.clone(),
             left_out: rest.left_out + parts.marks.left_out() + parts.arrows.left_out() + waits,
             figures: Figures::default(),
+            servers: Vec::new(),
             levels: Vec::new(),
             machines: Vec::new(),
             spans: Vec::new(),

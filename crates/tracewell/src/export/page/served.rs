@@ -234,7 +234,8 @@ impl Facts {
         header["contexts"] = events.contexts(trace);
         header["reasons"] = names.reasons.clone();
         header["inversions"] = names.inversions.len().into();
-        Ok(Self { header, span, names, machines: MachineRows::new(trace, machines), figures })
+        let machines = MachineRows::new(trace, machines, summary.servers());
+        Ok(Self { header, span, names, machines, figures })
     }
 
     /// Returns true if the facts contain the names of everything that the summary contains.

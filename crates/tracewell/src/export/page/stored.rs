@@ -19,6 +19,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use super::VERSION;
 use super::machines::{LevelRow, MachineRow, MachineRows};
 use super::served::{Facts, LargePage};
+use super::servers::ServerRow;
 use super::tracks::{Inversion, Names};
 use crate::analysis::stored::{Stored, put_bytes, stored_structs, take_bytes};
 use crate::analysis::summary::{Summary, checksum};
@@ -27,7 +28,7 @@ const MAGIC: &[u8; 8] = b"tw-page\n";
 
 /// The form of the bytes, and the version of the payload. Increment the first number whenever the
 /// form changes.
-const FORM: u32 = 5 << 16 | VERSION;
+const FORM: u32 = 6 << 16 | VERSION;
 
 /// Length in bytes of the last part of a file. This part begins with [`MAGIC`].
 const TAIL: usize = 32;
@@ -37,7 +38,8 @@ stored_structs! {
     Names { locks, reasons, inversions, longest, severe }
     MachineRow { members, row, steps }
     LevelRow { members, row }
-    MachineRows { machines, levels, messages }
+    ServerRow { members, least, row }
+    MachineRows { machines, levels, servers, messages }
 }
 
 impl Stored for Facts {
