@@ -257,7 +257,7 @@ export function show(content, store, load, asks, several = null) {
         view.moveOrigin(Number(model.origin - origin), model.length);
         whole(next);
     };
-    const detail = new Detail(view, () => timeline.width, async (query) => {
+    const detail = new Detail(view, () => timeline.width, () => timeline.loadWidth, async (query) => {
         try {
             refill(await load(query));
             plan();

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use proptest::prelude::*;
+use serde_json::Value;
 use support::{dumps, fixture, settings, shared};
 use tracewell::analysis::machines::{Happening, Sequence};
 use tracewell::analysis::scheduling::{Figures, Server, Used, Wanted};
@@ -15,7 +16,9 @@ use tracewell::analysis::tracks::{
 };
 use tracewell::input::{Input, Settings};
 use tracewell::model::{ContextId, Processor, Trace};
-use tracewell::select::Selection;
+use tracewell::report::analyses::Analyses;
+use tracewell::report::document::DocumentWriter;
+use tracewell::select::{Bound, Ranged, Selection};
 use tracewell_wire::shark::{Record, ids};
 
 fn tracks(mut input: Input) -> (Trace, Tracks) {
@@ -218,6 +221,61 @@ fn sums_over_shark_tracks_are_the_figures() {
     for set in support::shark::sets() {
         let (trace, tracks) = tracks(set.open(&set.files()));
         compare(&set.name, &trace, &tracks);
+    }
+}
+
+/// Returns the figures of the ticks of a range, as JSON.
+fn figures_of_range(mut input: Input, ticks: &Range<u64>) -> Value {
+    let (from, to) = (Bound::Ticks(ticks.start), Bound::Ticks(ticks.end - 1));
+    let selection = Selection { from: Some(from), to: Some(to), ..Selection::default() };
+    let mut ranged = Ranged::new(Analyses::new(Wanted::default()), selection);
+    let trace = input.read(&mut ranged).unwrap();
+    let mut document = DocumentWriter::new(Vec::new(), 1);
+    ranged.into_inner().write_json(&trace, "", None, &mut document).unwrap();
+    let document: Value = serde_json::from_slice(&document.end().unwrap()).unwrap();
+    document["traces"][0].clone()
+}
+
+/// Asserts that the sums over the part of the tracks in a range are the figures of the range.
+fn compare_range(place: &str, trace: &Trace, tracks: &Tracks, figures: &Value, ticks: &Range<u64>) {
+    let list = |name: &str| figures[name].as_array().unwrap().iter();
+    for (core, row) in list("cores").zip(&tracks.cores) {
+        let time = |of: fn(Occupant) -> bool| row.time(ticks.clone(), trace.span, of);
+        assert_eq!(core["task_ticks"], time(|state| matches!(state, Occupant::Task { .. })));
+        let interrupts = time(|state| matches!(state, Occupant::Interrupt { .. }));
+        assert_eq!(core["interrupt_ticks"], interrupts, "{place}");
+    }
+    for (context, row) in tracks.contexts() {
+        let key = &trace.contexts.get(context).unwrap().key_text;
+        let name = &trace.contexts.get(context).unwrap().name;
+        let is_own = |task: &&Value| task["context"] == **key && task["name"] == **name;
+        let Some(task) = list("tasks").find(is_own) else { continue };
+        let ran = row.time(ticks.clone(), trace.span, |state| matches!(state, State::Running(_)));
+        assert_eq!(task["execution_ticks"], ran, "{place}: {name}");
+    }
+    for (server, track) in list("servers").zip(&tracks.servers) {
+        let served = track.row.spans(ticks.clone(), trace.span).map(|span| {
+            let within = span.end.min(ticks.end).saturating_sub(span.from.ticks.max(ticks.start));
+            within * u64::from(span.state.serving)
+        });
+        assert_eq!(server["supplied_ticks"], served.sum::<u64>(), "{place}");
+    }
+}
+
+#[test]
+fn sums_over_the_tracks_of_a_range_are_the_figures_of_the_range() {
+    let shark = |name| fixture("shark").join(name);
+    let example =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/scheduling.trx");
+    for path in [shark("cbs_server.dat"), shark("a_linear.dat"), example] {
+        let open = || Input::open(&path, Settings::default()).unwrap();
+        let (trace, tracks) = tracks(open());
+        assert!(tracks.servers.iter().all(|track| track.corrected == 0));
+        for part in 0..12 {
+            let ticks = trace.span * part / 12..trace.span * (part + 1) / 12;
+            let place = format!("{} {ticks:?}", path.display());
+            compare_range(&place, &trace, &tracks, &figures_of_range(open(), &ticks), &ticks);
+        }
     }
 }
 

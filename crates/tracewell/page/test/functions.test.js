@@ -490,7 +490,7 @@ test("folded groups have no lanes", () => {
 });
 
 test("the page requests a view of a large trace if the loaded view is too small or too coarse", () => {
-    const part = { from: 1000, until: 4000, resolution: 2, events: 9, most: 50, listed: false, inversions: 7 };
+    const part = { from: 1000, until: 4000, resolution: 2, window: 20, events: 9, most: 50, listed: false, inversions: 7 };
     const view = (from, to) => ({ from, to, length: 10000 });
     assert.equal(needed(part, view(2000, 3000), 500), null);
     assert.equal(needed({ ...part, from: 0, until: 10000, resolution: 10 }, view(-100, 10100), 1000), null);
@@ -498,7 +498,11 @@ test("the page requests a view of a large trace if the loaded view is too small 
     assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 250), null);
     assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 1000), { from: 1500, to: 3500, parts: 2000 });
     assert.deepEqual(needed(part, view(500, 1500), 500), { from: 0, to: 2000, parts: 1000 });
-    const header = { from: "5", part: { from: "1005", until: "4005", resolution: "2", events: 9, most: 50, listed: false, inversions: 7 } };
+    // A view with rows of load needs windows of the wanted width, unless the part contains all states.
+    assert.equal(needed(part, view(2000, 3000), 500, 20), null);
+    assert.deepEqual(needed(part, view(2000, 3000), 500, 10), { from: 1500, to: 3500, parts: 1000 });
+    assert.equal(needed({ ...part, resolution: 0 }, view(2000, 3000), 500, 10), null);
+    const header = { from: "5", part: { from: "1005", until: "4005", resolution: "2", window: "20", events: 9, most: 50, listed: false, inversions: 7 } };
     assert.deepEqual(partOf(header), part);
     assert.equal(partOf({ from: "0" }), null);
 });

@@ -40,6 +40,22 @@ impl Summary {
     /// # Errors
     /// Returns an error if the file of the summary cannot be read or is damaged.
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> io::Result<Tracks> {
+        self.tracks_in_windows(range, resolution, 0)
+    }
+
+    /// Like [`Self::tracks`], but the time of each activity of a core is also exact within each
+    /// window. Windows begin at multiples of `window` ticks. Windows that are shorter than
+    /// `resolution` have no effect.
+    ///
+    /// # Errors
+    /// Returns an error if the file of the summary cannot be read or is damaged.
+    pub fn tracks_in_windows(
+        &self,
+        range: Range<u64>,
+        resolution: u64,
+        window: u64,
+    ) -> io::Result<Tracks> {
+        let window = if window < resolution { 0 } else { window };
         let range = range.start..range.end.max(range.start);
         let Self { rest, parts } = self;
         let gaps = rest.gaps.iter().filter(|gap| overlaps(&range, gap.from, gap.until));
@@ -64,7 +80,7 @@ impl Summary {
             spans: Vec::new(),
             machine_figures: machines::Figures::default(),
         };
-        for piece in self.pieces(&range, resolution) {
+        for piece in self.pieces(&range, resolution, window) {
             match piece? {
                 Piece::Core(row) => tracks.cores.push(row),
                 Piece::Context(row) => tracks.contexts.push(row),
@@ -78,7 +94,7 @@ impl Summary {
 
     /// Makes the pieces that take most of the time. The pieces of a kind are in the order of their
     /// numbers.
-    fn pieces(&self, range: &Range<u64>, resolution: u64) -> Vec<io::Result<Piece>> {
+    fn pieces(&self, range: &Range<u64>, resolution: u64, window: u64) -> Vec<io::Result<Piece>> {
         let Self { rest, parts } = self;
         let Parts { cores, contexts, locks, marks, arrows, pool } = parts;
         let counts = [
@@ -96,11 +112,12 @@ impl Summary {
         };
         let piece = |number: usize| {
             let Some(context) = number.checked_sub(counts[0]) else {
-                return self.row((cores, &rest.cores), number, range, resolution).map(Piece::Core);
+                let rows = (&cores[..], &rest.cores[..]);
+                return self.row(rows, number, range, (resolution, window)).map(Piece::Core);
             };
             let Some(other) = context.checked_sub(counts[1]) else {
                 let rows = (&contexts[..], &rest.contexts[..]);
-                return self.row(rows, context, range, resolution).map(Piece::Context);
+                return self.row(rows, context, range, (resolution, 0)).map(Piece::Context);
             };
             match other.checked_sub(counts[2]) {
                 None => lock(other).map(Piece::Lock),
@@ -118,12 +135,12 @@ impl Summary {
         (rows, last): (&[SummaryRow<S>], &[Row<S>]),
         number: usize,
         range: &Range<u64>,
-        resolution: u64,
+        (resolution, window): (u64, u64),
     ) -> io::Result<Row<S>> {
         let none = SummaryRow::default();
         let row = rows.get(number).unwrap_or(&none);
         let last = last.get(number).and_then(|row| row.changes().last());
-        row.row(range, resolution, last, &self.parts.pool)
+        row.row_in_windows(range, resolution, window, last, &self.parts.pool)
     }
 }
 

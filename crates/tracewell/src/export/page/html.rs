@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 66] = [
+const MODULES: [&str; 68] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/bounds.js"),
     include_str!("../../../page/time.js"),
@@ -22,15 +22,18 @@ const MODULES: [&str; 66] = [
     include_str!("../../../page/identity.js"),
     include_str!("../../../page/intervals.js"),
     include_str!("../../../page/model.js"),
+    include_str!("../../../page/loads.js"),
     include_str!("../../../page/theme.js"),
     include_str!("../../../page/scale.js"),
     include_str!("../../../page/marks.js"),
     include_str!("../../../page/view.js"),
-    include_str!("../../../page/rows.js"),
     include_str!("../../../page/elements.js"),
     include_str!("../../../page/svg.js"),
     include_str!("../../../page/paint.js"),
     include_str!("../../../page/paints.js"),
+    include_str!("../../../page/servers.js"),
+    include_str!("../../../page/rows.js"),
+    include_str!("../../../page/loadrows.js"),
     include_str!("../../../page/rectangles.js"),
     include_str!("../../../page/pixels.js"),
     include_str!("../../../page/dense.js"),
@@ -60,7 +63,6 @@ const MODULES: [&str; 66] = [
     include_str!("../../../page/events.js"),
     include_str!("../../../page/seeker.js"),
     include_str!("../../../page/search.js"),
-    include_str!("../../../page/loads.js"),
     include_str!("../../../page/headings.js"),
     include_str!("../../../page/destinations.js"),
     include_str!("../../../page/figures.js"),

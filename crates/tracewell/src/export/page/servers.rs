@@ -103,9 +103,6 @@ fn coded(state: ServerState, least: i64) -> (u64, u64) {
 /// A change of a row as the page gets it: the position, the code and the value.
 type Coded = (Position, (u64, u64));
 
-/// Number of codes.
-const CODES: usize = 6;
-
 /// Combines states that are not longer than `resolution` ticks with their neighbours, up to this
 /// total length. A combined state occurs once, with the sum of its times and its largest value. The
 /// last change is never combined, because it has no end.
@@ -171,6 +168,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// Number of codes.
+    const CODES: usize = 6;
 
     fn state(code: usize, used: i64) -> ServerState {
         let (budget, serving) = match code {

@@ -175,7 +175,7 @@ mod tests {
         let ranges = [None, Some(0..span / 3), Some(span / 2..span), Some(span..span + 5)];
         let ranges = ranges.into_iter();
         let parts = ranges.flat_map(|range| [(range.clone(), 5), (range, 900)]);
-        parts.map(|(range, parts)| View { range, parts, listed: None })
+        parts.map(|(range, parts)| View { range, parts, ..View::default() })
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
         let mut flipped = bytes.clone();
         flipped[records / 2] ^= 1;
         let (_, page) = loaded(&flipped, |_| true).unwrap();
-        let view = View { range: Some(0..page.facts.span), parts: u64::MAX, listed: None };
+        let view = View { range: Some(0..page.facts.span), parts: u64::MAX, ..View::default() };
         assert_eq!(page.view(&view).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 
