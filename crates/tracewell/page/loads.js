@@ -27,51 +27,47 @@ function widthOfWindows({ clock, origin }, from, to, count) {
     return Math.max(Number(clock.ticks(BigInt(step((ns(to) - ns(from)) / count)))), 1);
 }
 
-/** The times of a context on a core: where they are in the lists of the core. @typedef {{ first: number, last: number }} Place */
-
 /** The times in which a core ran each context, sorted by context, so that the time of a context in a window is found by binary search. */
 class CoreTimes {
     /** @param {any} spans of a core */
     constructor(spans) {
         this.spans = spans;
         const { count, state, value } = spans;
-        /** @type {Map<number, Place>} */
-        this.places = new Map();
-        for (let i = 0; i < count; i += 1) {
-            if (state[i] !== TASK) continue;
-            const place = this.places.get(value[i]);
-            if (place) place.last += 1;
-            else this.places.set(value[i], { first: 0, last: 1 });
-        }
-        let all = 0;
-        for (const place of this.places.values()) {
-            const own = place.last;
-            place.first = place.last = all;
-            all += own;
-        }
+        let most = -1;
+        for (let i = 0; i < count; i += 1) if (state[i] === TASK && value[i] > most) most = value[i];
+        /** For each context, the index of its first time in the lists; and the number of all times. */
+        this.firsts = new Uint32Array(most + 2);
+        for (let i = 0; i < count; i += 1) if (state[i] === TASK) this.firsts[value[i] + 1] += 1;
+        for (let context = 0; context <= most; context += 1) this.firsts[context + 1] += this.firsts[context];
+        const all = this.firsts[most + 1];
         this.begin = new Float64Array(all);
         this.end = new Float64Array(all);
         /** Ticks of the context before each of its times. */
         this.sum = new Float64Array(all);
+        const next = this.firsts.slice();
         for (let i = 0; i < count; i += 1) {
-            const place = state[i] === TASK ? this.places.get(value[i]) : undefined;
-            if (!place) continue;
-            const at = place.last;
-            place.last += 1;
+            if (state[i] !== TASK) continue;
+            const at = next[value[i]];
+            next[value[i]] += 1;
             this.begin[at] = spans.from(i);
             this.end[at] = spans.to(i);
-            this.sum[at] = at === place.first ? 0 : this.sum[at - 1] + this.end[at - 1] - this.begin[at - 1];
+            this.sum[at] = at === this.firsts[value[i]] ? 0 : this.sum[at - 1] + this.end[at - 1] - this.begin[at - 1];
         }
+    }
+
+    /** The contexts that the core ran. */
+    get contexts() {
+        return [...this.firsts.keys()].filter((context) => this.firsts[context] < this.firsts[context + 1]);
     }
 
     /** Returns the ticks of a context, of interrupts or of everything before a time. @type {(who: number, time: number) => number} */
     before(who, time) {
         if (who === ALL) return this.spans.before(TASK, time) + this.spans.before(INTERRUPT, time);
         if (who === INTERRUPTS) return this.spans.before(INTERRUPT, time);
-        const place = this.places.get(who);
-        if (!place) return 0;
-        const at = upperBound(this.begin, time, place.first, place.last) - 1;
-        return at < place.first ? 0 : this.sum[at] + Math.min(time, this.end[at]) - this.begin[at];
+        const { firsts } = this;
+        if (who + 1 >= firsts.length) return 0;
+        const at = upperBound(this.begin, time, firsts[who], firsts[who + 1]) - 1;
+        return at < firsts[who] ? 0 : this.sum[at] + Math.min(time, this.end[at]) - this.begin[at];
     }
 }
 
@@ -107,7 +103,7 @@ export function loads(model, file, from, to) {
     const cores = coreTimes(model, file);
     if (cores.length === 0 || to <= from) return [];
     const width = widthOfWindows(model, from, to, WINDOWS);
-    const all = [...new Set(cores.flatMap(({ places }) => [...places.keys()]))];
+    const all = [...new Set(cores.flatMap(({ contexts }) => contexts))];
     /** @type {Load[]} */
     const windows = [];
     for (let begin = from; begin < to; begin += width) {

@@ -155,8 +155,8 @@ impl Followed {
     }
 
     fn full(&mut self, ticks: u64, keeps: bool) {
-        (self.used, self.is_known) = (0, true);
-        self.point(ticks, keeps);
+        self.is_known = true;
+        self.jump(0, ticks, keeps);
     }
 
     fn exhaust(&mut self, ticks: u64, keeps: bool) {
@@ -185,13 +185,25 @@ impl Followed {
             if keeps {
                 self.figures.without.push((since, ticks));
             }
+            // While the budget was exhausted, the curve had no value.
+            self.used = 0;
         }
         self.full(ticks, keeps);
     }
 
     fn reclaimed(&mut self, gained: u64, ticks: u64, keeps: bool) {
         self.figures.used_reclaimed += 1;
-        self.used = self.used.saturating_sub_unsigned(gained);
+        self.jump(self.used.saturating_sub_unsigned(gained), ticks, keeps);
+    }
+
+    /// Changes the number of used ticks abruptly. The curve gets a point with the old number, too,
+    /// because it is linear between two points.
+    fn jump(&mut self, used: i64, ticks: u64, keeps: bool) {
+        let goes_on = |last: &Used| last.used == Some(self.used) && last.ticks < ticks;
+        if used != self.used && self.figures.used.last().is_some_and(goes_on) {
+            self.point(ticks, keeps);
+        }
+        self.used = used;
         self.point(ticks, keeps);
     }
 

@@ -169,7 +169,8 @@ mod tests {
         LargePage::load(file, accepts)
     }
 
-    const TRACES: [&str; 2] = ["threadx/tiny.trx", "../../../../examples/scheduling.trx"];
+    const TRACES: [&str; 3] =
+        ["threadx/tiny.trx", "../../../../examples/scheduling.trx", "shark/cbs_server.dat"];
 
     fn views(span: u64) -> impl Iterator<Item = View> {
         let ranges = [None, Some(0..span / 3), Some(span / 2..span), Some(span..span + 5)];
