@@ -14,7 +14,7 @@ const NOT_USED = 0.45;
 /** Opacity of the band in which a budget is exhausted. */
 const BAND = 0.12;
 
-/** Number of spans in a pixel from which the smallest budget is found. */
+/** Number of spans in a pixel from which the smallest and the largest budget are found. */
 const BUDGET_SAMPLES = 24;
 
 /** Returns true if the budget is exhausted in a state. @param {number} state */
@@ -68,7 +68,8 @@ function nameExhausted({ ink, colours }, { y, height }, x, width) {
 
 /**
  * Returns the painter for the budget of a server. A budget is an area whose height shows what is left. It is solid and decreases while the task
- * of the server runs, and pale while the task does not run.
+ * of the server runs, and pale while the task does not run. A pixel with several states is solid up to the least that is left, and pale up to
+ * the most.
  * @param {any} row
  * @returns {import("./dense.js").Painter}
  */
@@ -119,17 +120,20 @@ export function budgetSpans(row) {
         pixel: (frame, { spans, first, end, from, to }, { y, height }, x, rects) => {
             const { colours } = frame;
             const stride = Math.max(1, Math.floor((end - first) / BUDGET_SAMPLES));
-            let [least, isUsed, exhausted] = [2, false, false];
+            let [least, most, isUsed, exhausted] = [2, -1, false, false];
             for (let i = Math.max(first, 0); i < end; i += stride) {
                 const state = spans.state[i];
                 exhausted ||= isExhausted(state);
                 if (!isKnownBudget(state)) continue;
                 isUsed ||= state === USED;
-                least = Math.min(least, shareAt(row, i, Math.min(spans.to(i), to)), shareAt(row, i, Math.max(spans.at[i], from)));
+                const [begin, last] = [shareAt(row, i, Math.max(spans.at[i], from)), shareAt(row, i, Math.min(spans.to(i), to))];
+                least = Math.min(least, begin, last);
+                most = Math.max(most, begin, last);
             }
-            if (least <= 1) {
-                const part = Math.max(Math.round(height * least), 1);
-                rects.bar(x, y + height - part, part, paintOf(colourOf(frame, row), isUsed ? 1 : NOT_USED));
+            const colour = colourOf(frame, row);
+            for (const [share, opacity] of most < 0 ? [] : [[most, NOT_USED], [least, isUsed || least < most ? 1 : NOT_USED]]) {
+                const part = Math.max(Math.round(height * share), 1);
+                rects.bar(x, y + height - part, part, paintOf(colour, opacity));
             }
             // An exhaustion stays visible even if it is short.
             if (exhausted) rects.bar(x, y + height - 2, 2, paintOf(colours.alarm));

@@ -104,8 +104,9 @@ fn coded(state: ServerState, least: i64) -> (u64, u64) {
 type Coded = (Position, (u64, u64));
 
 /// Combines states that are not longer than `resolution` ticks with their neighbours, up to this
-/// total length. A combined state occurs once, with the sum of its times and its largest value. The
-/// last change is never combined, because it has no end.
+/// total length. A combined state occurs with the sum of its times: in the first half with its
+/// smallest value, and in the second half with its largest value. The last change is never
+/// combined, because it has no end.
 fn combined(
     changes: &[Change<ServerState>],
     coded: impl Fn(ServerState) -> (u64, u64),
@@ -135,20 +136,28 @@ struct Short {
     /// The beginning, and the event with which it begins.
     from: Option<Position>,
     length: u64,
-    /// The codes in the order of their first occurrence, each with its time and its largest value.
-    parts: Vec<(u64, u64, u64)>,
+    /// The codes in the order of their first occurrence.
+    parts: Vec<ShortPart>,
+}
+
+/// The short states with one code: their total time, and their smallest and largest value.
+struct ShortPart {
+    code: u64,
+    time: u64,
+    least: u64,
+    most: u64,
 }
 
 impl Short {
     fn add(&mut self, at: Position, code: u64, value: u64, length: u64) {
         self.from.get_or_insert(at);
         self.length.charge(length);
-        match self.parts.iter_mut().find(|part| part.0 == code) {
-            Some((_, time, most)) => {
+        match self.parts.iter_mut().find(|part| part.code == code) {
+            Some(ShortPart { time, least, most, .. }) => {
                 time.charge(length);
-                *most = value.max(*most);
+                (*least, *most) = (value.min(*least), value.max(*most));
             }
-            None => self.parts.push((code, length, value)),
+            None => self.parts.push(ShortPart { code, time: length, least: value, most: value }),
         }
     }
 
@@ -156,9 +165,14 @@ impl Short {
     fn show(&mut self, shown: &mut Vec<Coded>) {
         let Self { from, parts, .. } = std::mem::take(self);
         let Some(mut at) = from else { return };
-        for (code, time, value) in parts.into_iter().filter(|part| part.1 > 0) {
-            shown.push((at, (code, value)));
-            at.ticks += time;
+        for ShortPart { code, time, least, most } in parts {
+            let first = if least < most { time / 2 } else { 0 };
+            for (value, time) in [(least, first), (most, time - first)] {
+                if time > 0 {
+                    shown.push((at, (code, value)));
+                    at.ticks += time;
+                }
+            }
         }
     }
 }
@@ -218,7 +232,7 @@ mod tests {
             let shown = combined(&changes, coded, resolution);
             prop_assert_eq!(times(&shown), times(&exact));
             prop_assert_eq!(shown.last(), exact.last());
-            let most = 2 * (ticks / resolution + 1) as usize * CODES + 1;
+            let most = 4 * (ticks / resolution + 1) as usize * CODES + 1;
             prop_assert!(shown.len() <= most, "{} changes", shown.len());
         }
     }
