@@ -6,7 +6,6 @@
 
 use std::fmt::Debug;
 
-use super::servers::ServerState;
 use super::step::Step;
 pub use crate::analysis::Position;
 use crate::model::schema::Schema;
@@ -65,6 +64,27 @@ pub enum JobChange {
     Done,
     /// The deadline of the oldest pending job passed.
     Missed,
+}
+
+/// The state of a server's budget.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Budget {
+    /// The trace does not show how much of the budget is used.
+    Unknown,
+    /// These ticks of the budget are used. Negative if reclaimed time was added.
+    Used(i64),
+    /// The budget is exhausted, and the server waits for the replenishment.
+    Exhausted,
+}
+
+/// The state of a server, from the event that begins it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ServerState {
+    /// The budget at the beginning of the state.
+    pub budget: Budget,
+    /// Number of cores on which the server's task runs, or on which another task runs on its
+    /// behalf. Each of them uses the budget, so [`Budget::Used`] grows by this number per tick.
+    pub serving: u16,
 }
 
 /// A consumer of moments. It is called in the order of events. For one event, [`Moments::event`] is

@@ -22,7 +22,7 @@ use foldhash::fast::RandomState;
 
 use super::accounts::Accounts;
 use super::cores::Core;
-use super::moments::{Moments, Position};
+use super::moments::{Budget, Moments, Position, ServerState};
 use super::per::PerContext;
 use super::step::Step;
 use crate::analysis::Range;
@@ -67,27 +67,6 @@ pub struct Used {
     pub ticks: u64,
     /// Used ticks. Negative if reclaimed time was added. `None` if the budget is exhausted.
     pub used: Option<i64>,
-}
-
-/// The state of a server's budget.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Budget {
-    /// The trace does not show how much of the budget is used.
-    Unknown,
-    /// These ticks of the budget are used. Negative if reclaimed time was added.
-    Used(i64),
-    /// The budget is exhausted, and the server waits for the replenishment.
-    Exhausted,
-}
-
-/// The state of a server, from the event that begins it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct ServerState {
-    /// The budget at the beginning of the state.
-    pub budget: Budget,
-    /// Number of cores on which the server's task runs, or on which another task runs on its
-    /// behalf. Each of them uses the budget, so [`Budget::Used`] grows by this number per tick.
-    pub serving: u16,
 }
 
 /// A server and its budget.
