@@ -277,7 +277,7 @@ export function show(content, store, load, asks, several = null) {
     const splitters = new Splitters({
         bar: named("splitter"), divider: named("divider"), main: named("picture").parentElement ?? document.body,
         list: named("list"), side: named("details"),
-    }, () => canvas.offsetTop + AXIS + timeline.natural);
+    }, () => canvas.offsetTop + AXIS + timeline.natural, () => timeline.spare);
     splitters.fit();
     whole(content);
     headings();

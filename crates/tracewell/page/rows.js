@@ -272,12 +272,12 @@ export function reordered(all, order, lane, target) {
 }
 
 /**
- * Places the lanes that are neither folded nor hidden, pinned lanes first. Returns these lanes, their total height, and
- * their total height without growth into free room.
+ * Places the lanes that are neither folded nor hidden, pinned lanes first. Returns these lanes, their total height, their total height
+ * without growth into free room, and the part of it that the folded group of loads has.
  * @param {Lane[]} all
  * @param {Set<string>} folded names of groups, see `isFolded`; `-` and the name of each hidden lane; `+` and the name of each pinned lane
  * @param {number} [room] height that the lanes may fill
- * @returns {{ shown: Lane[], height: number, natural: number }}
+ * @returns {{ shown: Lane[], height: number, natural: number, spare: number }}
  */
 export function placed(all, folded, room = 0) {
     const pinned = all.filter((lane) => !isHead(lane) && folded.has(`+${laneName(lane)}`));
@@ -288,7 +288,9 @@ export function placed(all, folded, room = 0) {
         && lane.group === group.group && folded.has(`-${laneName(lane)}`)).length;
     for (const lane of others.filter(isHead)) lane.hidden = hidden(lane);
     const shown = [...pinned, ...others];
-    const share = shown.length > MANY ? 0.75 : 1;
+    // The folded group of loads must not make the other lanes lower.
+    const folds = shown.filter(({ kind, label, group }) => kind === "group" && label === LOAD && isFolded(folded, group));
+    const share = shown.length - folds.length > MANY ? 0.75 : 1;
     const height = (/** @type {Lane} */ lane) => Math.round(HEIGHTS[lane.kind] * (isHead(lane) ? 1 : share));
     const sum = (/** @type {Lane[]} */ list) => list.reduce((all, lane) => all + height(lane), 0);
     const natural = sum(shown);
@@ -300,5 +302,5 @@ export function placed(all, folded, room = 0) {
         lane.height = isHead(lane) ? height(lane) : Math.floor(height(lane) * growth);
         y += lane.height;
     }
-    return { shown, height: y, natural };
+    return { shown, height: y, natural, spare: sum(folds) };
 }

@@ -52,6 +52,8 @@ export class Timeline {
         this.content = 0;
         /** Height of the lanes if they do not grow into the room that is left. */
         this.natural = 0;
+        /** The part of this height that can be out of sight: the folded group of loads at the end. */
+        this.spare = 0;
         this.place();
         this.pointer = new Pointer(this, tip, hair);
     }
@@ -63,10 +65,11 @@ export class Timeline {
     }
 
     place() {
-        const { shown, height, natural } = placed(ordered(this.all, this.view.order), this.view.folded, this.size.height - AXIS);
+        const { shown, height, natural, spare } = placed(ordered(this.all, this.view.order), this.view.folded, this.size.height - AXIS);
         this.shown = shown;
         this.content = height;
         this.natural = natural;
+        this.spare = spare;
     }
 
     get width() {

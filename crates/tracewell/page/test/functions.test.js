@@ -21,6 +21,7 @@ import { Pixels } from "../pixels.js";
 import { Reader } from "../reader.js";
 import { Sheet } from "../rectangles.js";
 import { contextOrder, counted, laneName, lanes, ordered as arranged, placed, reordered } from "../rows.js";
+import { listHeight } from "../splitters.js";
 import { Sequence } from "../scale.js";
 import { Seeker } from "../seeker.js";
 import { inflated, numbers, payload, wideNumbers } from "../source.js";
@@ -487,6 +488,21 @@ test("folded groups have no lanes", () => {
     assert.deepEqual(shown.map(({ label }) => label), ["c", "Threads", "b"]);
     assert.equal(shown[1].hidden, 1);
     assert.deepEqual([counted(1, "event"), counted(1096, "event")], ["1 event", "1,096 events"]);
+});
+
+test("the folded group of loads changes neither the other lanes nor the room that they need", () => {
+    const rows = Array.from({ length: 17 }, (_, i) => ({ kind: "context", group: "Threads", label: `${i}` }));
+    const lanes = /** @type {any} */ ([{ kind: "group", group: "Threads", label: "Threads" }, ...rows]);
+    const load = [{ kind: "group", group: "Load", label: "Load" }, { kind: "load", group: "Load", label: "all" }];
+    const [without, folded] = [placed(lanes, new Set()), placed([...lanes, ...load], new Set())];
+    const heights = (/** @type {any} */ { shown }) => shown.slice(0, 18).map((/** @type {any} */ lane) => [lane.y, lane.height]);
+    assert.deepEqual(heights(folded), heights(without));
+    assert.equal(folded.natural - folded.spare, without.natural);
+    assert.equal(placed([...lanes, ...load], new Set(["Load"])).spare, 0);
+    // The timeline gives up the folded group to show all other lanes.
+    assert.equal(listHeight(800, 630, 0), 170);
+    assert.equal(listHeight(800, 650, 22), 172);
+    assert.equal(listHeight(800, 670, 22), 256);
 });
 
 test("the page requests a view of a large trace if the loaded view is too small or too coarse", () => {
