@@ -12,12 +12,16 @@ fn view(arguments: &[&str]) -> Output {
 }
 
 /// Traces of several dialects.
-const TRACES: [&str; 4] = [
+const TRACES: [&str; 5] = [
     "examples/scheduling.trx",
     "examples/hooks.twx",
     "crates/tracewell/tests/fixtures/rkh/ahsm-a.bin",
     "crates/tracewell/tests/fixtures/shark/a_linear.dat",
+    SERVER,
 ];
+
+/// A trace of S.Ha.R.K. with a server.
+const SERVER: &str = "crates/tracewell/tests/fixtures/shark/cbs_server.dat";
 
 #[test]
 fn no_line_is_wider_than_asked() {
@@ -58,6 +62,24 @@ fn a_part_of_the_time_is_drawn_alone() {
     assert!(waits.ends_with(&"-".repeat(70)), "{waits}");
     let runs = row(&["--from", "42120us", "--to", "42130us", trace], " control");
     assert!(runs.ends_with(&"#".repeat(70)), "{runs}");
+}
+
+/// According to `analyze --budgets`, the budget is exhausted from 37.08 to 50.60 ms, and full from
+/// then on until 59.64 ms.
+#[test]
+fn the_row_of_a_server_shows_its_budget_and_its_exhaustion() {
+    let shown = |from: &str, to: &str| {
+        let output = view(&["--ascii", "--from", from, "--to", to, SERVER]);
+        let chart = stdout(&output);
+        let row = chart.lines().find(|line| line.starts_with("0x188a000 budget"));
+        (row.unwrap_or_default().to_owned(), chart)
+    };
+    let (exhausted, chart) = shown("38ms", "50ms");
+    assert!(exhausted.ends_with(&".".repeat(70)), "{exhausted}");
+    assert!(chart.contains("0x188a000 budget: of 2 ms, serves pid 6"), "{chart}");
+    assert!(chart.contains(". budget exhausted"), "{chart}");
+    let (full, _) = shown("51ms", "59ms");
+    assert!(full.ends_with(&"#".repeat(70)), "{full}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 import { longest } from "./causes.js";
 import { argumentsIn } from "./locks.js";
 import { INTERRUPT } from "./model.js";
+import { isExhausted } from "./servers.js";
 
 /** @typedef {import("./places.js").Places} Places */
 
@@ -34,7 +35,14 @@ export function links(places, name, figures, file) {
         case "tasks": return { context: ofContext(), name: ofContext() };
         case "stacks": return { context: ofContext(), name: ofContext(), event: event(places, figures.event, file), at_ticks: event(places, figures.event, file) };
         case "cores": return { core: whole(rowOf("core", ({ number }) => number === figures.core)) };
-        case "servers": return { task: context(({ name: own }) => own === figures.task) };
+        case "servers": {
+            const row = rowOf("server", ({ key }) => key === figures.key);
+            const longestWithout = worst(row, isExhausted);
+            return {
+                key: whole(row), task: context(({ name: own }) => own === figures.task), exhausted: longestWithout,
+                without_budget_ticks: longestWithout, without_budget_max_ticks: longestWithout,
+            };
+        }
         case "levels": {
             const row = rowOf("level", ({ name: own }) => own === figures.object);
             return { object: whole(row), most: row && worst(row, (state, value) => state === 1 && value === figures.most) };

@@ -6,9 +6,10 @@ import { counted } from "./words.js";
 
 /**
  * The part of a trace that the model contains. `from` and `until` are ticks from the start of the page. If the `resolution` is 0, the
- * part contains all states; otherwise it combines shorter ones. `inversions` is the number of inversions that begin before its end.
+ * part contains all states; otherwise it combines shorter ones. If the `window` is not 0, the times on the cores in windows of this many
+ * ticks are exact nevertheless. `inversions` is the number of inversions that begin before its end.
  * @typedef {{
- *   from: number, until: number, resolution: number, events: number, most: number, listed: boolean, inversions: number
+ *   from: number, until: number, resolution: number, window: number, events: number, most: number, listed: boolean, inversions: number
  * }} Part
  */
 
@@ -24,7 +25,8 @@ export function partOf({ part, from }) {
     if (!part) return null;
     const offset = (/** @type {string} */ ticks) => Number(BigInt(ticks) - BigInt(from));
     const { events, most, listed, inversions } = part;
-    return { from: offset(part.from), until: offset(part.until), resolution: Number(part.resolution), events, most, listed, inversions };
+    const [resolution, window] = [Number(part.resolution), Number(part.window)];
+    return { from: offset(part.from), until: offset(part.until), resolution, window, events, most, listed, inversions };
 }
 
 /**
@@ -32,14 +34,16 @@ export function partOf({ part, from }) {
  * @param {Part} part
  * @param {{ from: number, to: number, length: number }} view
  * @param {number} width of the view in pixels
+ * @param {number} [window] width of the windows of load in ticks, or 0 if the view shows no load
  * @returns {{ from: number, to: number, parts: number } | null}
  */
-export function needed(part, view, width) {
+export function needed(part, view, width, window = 0) {
     const [from, to] = [Math.max(view.from, 0), Math.min(view.to, view.length)];
     const tick = (view.to - view.from) / width;
     const isInside = part.from <= from && to <= part.until;
     // Small changes of the scale need no request.
-    if (isInside && part.resolution <= tick * 1.5) return null;
+    const hasWindows = window === 0 || part.resolution === 0 || part.window === window;
+    if (isInside && part.resolution <= tick * 1.5 && hasWindows) return null;
     // The margin on both sides makes requests for small moves unnecessary.
     const margin = (to - from) / 2;
     const range = { from: Math.max(Math.floor(from - margin), 0), to: Math.min(Math.ceil(to + margin), view.length) };
@@ -50,11 +54,13 @@ export class Detail {
     /**
      * @param {import("./view.js").View} view
      * @param {() => number} width
+     * @param {() => number} window returns the width of the windows of load in ticks, or 0
      * @param {(query: string) => Promise<void>} load loads a view into the model
      */
-    constructor(view, width, load) {
+    constructor(view, width, window, load) {
         this.view = view;
         this.width = width;
+        this.window = window;
         this.load = load;
         this.isLoading = false;
         /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -65,7 +71,7 @@ export class Detail {
     check(model) {
         const { part } = model;
         if (!part || this.isLoading) return;
-        const better = needed(part, this.view, this.width());
+        const better = needed(part, this.view, this.width(), this.window());
         const lists = !better && !part.listed && part.events <= part.most;
         if (!better && !lists) return;
         clearTimeout(this.timer);
@@ -81,7 +87,7 @@ export class Detail {
         this.isLoading = true;
         const exact = (/** @type {number} */ offset) => model.exact(offset);
         try {
-            await this.load(`from=${exact(from)}&to=${exact(to)}&parts=${Math.min(parts, 100000)}&events=${isListed ? 1 : 0}`);
+            await this.load(`from=${exact(from)}&to=${exact(to)}&parts=${Math.min(parts, 100000)}&window=${this.window()}&events=${isListed ? 1 : 0}`);
         } finally {
             this.isLoading = false;
         }

@@ -12,6 +12,7 @@ import { argumentsIn, inheritance, lockOf, telling } from "./locks.js";
 import { objectText } from "./objects.js";
 import { selectedSpan } from "./overlays.js";
 import { rankText, shares } from "./shares.js";
+import { budgetText, isExhausted, serverName } from "./servers.js";
 import { grouped } from "./time.js";
 import { requestOf } from "./waits.js";
 import { keyName, wholeRow } from "./whole.js";
@@ -216,7 +217,7 @@ export class Details {
     }
 
     /** @param {any} span */
-    title({ row, state, value, isBlocked }) {
+    title({ row, index, state, value, isBlocked }) {
         if (row.kind === "lock") {
             return `${row.what} ${row.name} ${state === 1 ? `held by ${this.model.name(value - 1)}` : "free"}`;
         }
@@ -224,6 +225,7 @@ export class Details {
             const interrupt = value > 0 ? `serves interrupt ${value - 1}` : "serves an interrupt";
             return `core ${row.number} ${["unknown", `runs ${this.model.name(value)}`, interrupt, "idle"][state]}`;
         }
+        if (row.kind === "server") return `${serverName(this.model, row)}: ${isExhausted(state) ? "budget exhausted" : budgetText(this.model, row, index)}`;
         if (row.kind !== "context") return objectText(row, state, value);
         const name = this.model.name(row.context);
         if (!isBlocked) return `${name} ${STATES[state]}`;
@@ -247,6 +249,7 @@ export class Details {
         }
         if (row.kind === "core" && span.state === TASK) facts.push(["runs", [this.context(span.value, from)]]);
         if (row.kind === "lock" && span.state === 1) facts.push(["holder", [this.context(span.value - 1, from)]]);
+        if (row.kind === "server") facts.push(...this.served(row, from));
         if (row.file !== undefined) facts.unshift(["file", [model.files[row.file].title]]);
         facts.push(...this.asked(span));
         facts.push(["first event", [this.numbered(row.spans.seq[index], from)]]);
@@ -262,6 +265,13 @@ export class Details {
             this.list(facts),
             ...(span.isBlocked ? this.spent(span, inverted) : []),
         ];
+    }
+
+    /** Returns the context that a server serves, and links to the states of the context. @type {(row: any, from: number) => [string, Content][]} */
+    served({ task, key }, from) {
+        /** @type {[string, Content][]} */
+        const whom = task === null ? [] : [["serves", [this.context(task, from)]]];
+        return [...whom, ["address", [key]]];
     }
 
     /** Returns the state before or after a span, as a link. @type {(name: string, row: any, span: number) => [string, Content][]} */

@@ -17,6 +17,7 @@ const HELP = [
     ["z, Enter", "zoom to the selection, or to the range"],
     ["f", "show everything"],
     ["q", "equal width for each event, or in proportion to time"],
+    ["l", "load of the processor, of interrupts and of each context: show or hide"],
     ["x", "arrows of the selection, or all arrows"],
     ["1, 2, 3", "events, figures, distributions"],
     ["Backspace / Shift+Backspace", "back, forward"],
@@ -132,6 +133,7 @@ export class Keys {
             q: () => {
                 if (!view.toggleSequence()) this.notice.show(NO_SEQUENCE);
             },
+            l: () => timeline.toggleLoad(),
             x: () => {
                 view.showsArrows = !view.showsArrows;
                 view.changed();

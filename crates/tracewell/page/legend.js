@@ -95,6 +95,26 @@ const LEGEND = [
         ink.fillRect(18, 2, 8, 3);
         ink.fillRect(46, 2, 2, 3);
     }, "red marks above the overview: inversions and missed deadlines"],
+    [(ink, { alarm }, colour) => {
+        ink.fillStyle = colour;
+        ink.globalAlpha = 0.45;
+        ink.fillRect(2, 3, 16, HEIGHT - 6);
+        ink.globalAlpha = 1;
+        ink.beginPath();
+        ink.moveTo(18, 3);
+        ink.lineTo(44, HEIGHT - 3);
+        ink.lineTo(18, HEIGHT - 3);
+        ink.fill();
+        ink.fillStyle = alarm;
+        ink.globalAlpha = 0.12;
+        ink.fillRect(44, 3, 26, HEIGHT - 6);
+        ink.globalAlpha = 1;
+        ink.fillRect(44, HEIGHT - 5, 26, 2);
+    }, "server: the budget that is left, less while its task runs; red: exhausted"],
+    [(ink, _, colour) => {
+        ink.fillStyle = colour;
+        [6, 9, 14, 11, 5, 8].forEach((part, i) => ink.fillRect(2 + 11 * i, HEIGHT - 3 - part, 10, part));
+    }, "load: the share of the time of all cores in each window"],
     [(ink, { interrupt }) => {
         ink.fillStyle = interrupt;
         for (const x of [14, 34, 52]) ink.fillRect(x, 3, 2, HEIGHT - 6);

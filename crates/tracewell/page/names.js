@@ -1,7 +1,7 @@
 // The names of the lanes at the left of the timeline, and the band behind each lane.
 
 import { FONT, fitted, setFont, widthOf } from "./paint.js";
-import { isHead } from "./rows.js";
+import { isFolded, isHead } from "./rows.js";
 import { textOn } from "./theme.js";
 import { rowIn } from "./view.js";
 
@@ -59,7 +59,7 @@ export function drawNames(frame, lanes, top, isWhole) {
     ink.fillStyle = colours.text;
     for (const { lane, middle, room } of names.filter(({ lane }) => isHead(lane))) {
         const left = lane.kind === "group" && lane.tree ? 20 : 12;
-        ink.fillText(view.folded.has(lane.group) ? "▸" : "▾", left, middle);
+        ink.fillText(isFolded(view.folded, lane.group) ? "▸" : "▾", left, middle);
         fitted(ink, lane.label, left + 12, middle, room - left - 12);
     }
     setFont(ink, `12.5px ${FONT}`);

@@ -261,7 +261,7 @@ export function show(content, store, load, asks, several = null) {
         view.moveOrigin(Number(model.origin - origin), model.length);
         whole(next);
     };
-    const detail = new Detail(view, () => timeline.width, async (query) => {
+    const detail = new Detail(view, () => timeline.width, () => timeline.loadWidth, async (query) => {
         try {
             refill(await load(query));
             plan();
@@ -281,7 +281,7 @@ export function show(content, store, load, asks, several = null) {
     const splitters = new Splitters({
         bar: named("splitter"), divider: named("divider"), main: named("picture").parentElement ?? document.body,
         list: named("list"), side: named("details"),
-    }, () => canvas.offsetTop + AXIS + timeline.natural);
+    }, () => canvas.offsetTop + AXIS + timeline.natural, () => timeline.spare);
     splitters.fit();
     whole(content);
     headings();

@@ -3,6 +3,7 @@
 
 import { describeEvent, describeSpan } from "./describe.js";
 import { lowerBound } from "./bounds.js";
+import { describeLoad } from "./loadrows.js";
 import { LEFT } from "./names.js";
 import { AXIS } from "./overlays.js";
 import { isHead } from "./rows.js";
@@ -188,6 +189,12 @@ export class Pointer {
         }
         if (drag.ranges) this.timeline.view.measure(null);
         this.timeline.view.remember();
+        const load = this.timeline.loadAt(event.offsetX, event.offsetY);
+        if (load) {
+            this.timeline.view.begun = null;
+            this.timeline.view.measure([load.window.from, load.window.to]);
+            return;
+        }
         this.timeline.view.select(event.offsetX < LEFT && lane?.row ? { whole: lane.row.index } : this.timeline.hit(event.offsetX, event.offsetY));
     }
 
@@ -199,12 +206,15 @@ export class Pointer {
     hover(x, y) {
         const pill = this.timeline.pillAt(x, y);
         const hit = pill ? null : this.timeline.hit(x, y);
+        const load = pill ? null : this.timeline.loadAt(x, y);
         const lane = this.timeline.laneAt(y);
         const isClicked = pill ? pill.go !== undefined : x < LEFT && lane !== undefined && (isHead(lane) || lane.row !== undefined);
         this.timeline.canvas.style.cursor = isClicked ? "pointer" : x >= LEFT && lane?.kind === "file" ? "ew-resize" : "";
-        this.tip.hidden = !hit;
-        if (!hit) return;
-        this.tip.textContent = "row" in hit ? describeSpan(this.timeline.model, hit) : "event" in hit ? describeEvent(this.timeline.model, hit.event) : "";
+        this.tip.hidden = !hit && !load;
+        if (this.tip.hidden) return;
+        const { model } = this.timeline;
+        this.tip.textContent = load ? describeLoad(model, load.lane, load.window)
+            : hit && "row" in hit ? describeSpan(model, hit, this.timeline.time(x)) : hit && "event" in hit ? describeEvent(model, hit.event) : "";
         const { offsetWidth: width, offsetHeight: height } = this.tip;
         const { clientWidth, clientHeight, offsetTop } = this.timeline.canvas;
         const top = offsetTop + y + 18;

@@ -72,8 +72,8 @@ export class Reader {
     /** Returns a view of a large trace. @param {string} query parameters as for the server's `api/v1/view` */
     async view(query) {
         const values = new URLSearchParams(query);
-        const [from, to, parts] = ["from", "to", "parts"].map((name) => values.get(name) ?? "0");
-        return content(await this.ask({ ask: "view", from, to, parts: Number(parts), events: values.get("events") === "1" }));
+        const [from, to, parts, window] = ["from", "to", "parts", "window"].map((name) => values.get(name) ?? "0");
+        return content(await this.ask({ ask: "view", from, to, parts: Number(parts), window, events: values.get("events") === "1" }));
     }
 }
 

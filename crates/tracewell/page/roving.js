@@ -1,7 +1,7 @@
 // Lets keys choose the names of rows and groups: one name has a frame, arrow keys move the frame, Enter selects the row or folds the group.
 
 import { describeRow } from "./describe.js";
-import { isHead, laneName } from "./rows.js";
+import { isFolded, isHead, laneName } from "./rows.js";
 
 export class Roving {
     /**
@@ -66,11 +66,11 @@ export class Roving {
         timeline.scrollToLane(lane);
     }
 
-    /** Folds or unfolds a group, or the group of a row. @type {(lane: import("./rows.js").Lane, isFolded: boolean) => void} */
-    fold(lane, isFolded) {
+    /** Folds or unfolds a group, or the group of a row. @type {(lane: import("./rows.js").Lane, folds: boolean) => void} */
+    fold(lane, folds) {
         const { timeline, timeline: { view } } = this;
         const head = timeline.shown.find((each) => isHead(each) && each.group === lane.group);
-        if (!head || view.folded.has(lane.group) === isFolded) return;
+        if (!head || isFolded(view.folded, lane.group) === folds) return;
         timeline.framed = laneName(head);
         timeline.fold(lane.group);
     }
@@ -86,6 +86,6 @@ export class Roving {
 export function describeFramed(timeline) {
     const lane = timeline.shown.find((each) => laneName(each) === timeline.framed);
     if (!lane) return "";
-    if (isHead(lane)) return `group ${lane.label}, ${timeline.view.folded.has(lane.group) ? "folded" : "unfolded"}`;
+    if (isHead(lane)) return `group ${lane.label}, ${isFolded(timeline.view.folded, lane.group) ? "folded" : "unfolded"}`;
     return lane.row ? describeRow(timeline.model, lane.row.index) : `row ${lane.label}`;
 }

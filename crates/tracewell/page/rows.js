@@ -1,21 +1,26 @@
 // The lanes of the timeline from top to bottom: groups, cores, interrupts, contexts, locks. If the
 // page shows several files, a lane with the name of each file precedes the lanes of that file.
 
+import { ALL, INTERRUPTS } from "./loads.js";
 import { INTERRUPT } from "./model.js";
+import { serverName, sizeText } from "./servers.js";
 import { counted, inUnits } from "./words.js";
 
 /**
- * A lane. `row` is a row of the model; lanes of events have only a context. `key` distinguishes lanes of
- * equal group and label. `file` and `tree` exist if the page shows several files. The names of the file's
+ * A lane. `row` is a row of the model; lanes of events and loads have only a context. `who` is the number of the context whose load a lane
+ * shows, or stands for interrupts or everything. `key` distinguishes lanes of equal group and label. `file` and `tree` exist if the page shows several files. The names of the file's
  * groups begin with `tree`.
  * @typedef {{
- *   kind: "file" | "group" | "core" | "interrupts" | "context" | "lock" | "events" | "machine" | "steps" | "level",
- *   label: string, detail: string, group: string, row?: any, context?: number,
+ *   kind: "file" | "group" | "core" | "interrupts" | "context" | "lock" | "events" | "machine" | "steps" | "level" | "server" | "load",
+ *   label: string, detail: string, group: string, row?: any, context?: number, who?: number,
  *   key?: string, badge?: number | null, hidden?: number, file?: number, tree?: string, y: number, height: number
  * }} Lane
  */
 
-const HEIGHTS = { file: 34, group: 22, core: 34, interrupts: 22, context: 32, lock: 26, events: 28, machine: 26, steps: 16, level: 34 };
+const HEIGHTS = { file: 34, group: 22, core: 34, interrupts: 22, context: 32, lock: 26, events: 28, machine: 26, steps: 16, level: 34, server: 34, load: 26 };
+
+/** The name of the group of loads. At first, it is folded: it has a row for each context, and most users do not need it. */
+export const LOAD = "Load";
 
 /** If there are more lanes than this, each lane has a smaller height. */
 const MANY = 18;
@@ -94,7 +99,38 @@ function lanesOf(model, all, file = 0) {
         for (const row of rows) add({ kind: "lock", label: row.name, group, row });
     }
     objects(all, add);
+    servers(model, of("server"), add);
+    if (cores.length > 0) loadLanes(model, cores, rows, add);
     return list;
+}
+
+/**
+ * Adds the lanes of servers. @type {(model: import("./model.js").Model, rows: any[], add: (lane: any) => void) => void}
+ */
+function servers(model, rows, add) {
+    const group = "Servers";
+    if (rows.length > 0) add({ kind: "group", label: group, group, detail: "budget left" });
+    for (const row of rows) {
+        const { task } = row;
+        const about = task === null ? {} : { context: task, badge: model.contexts[task].priority };
+        add({ kind: "server", label: serverName(model, row), group, row, detail: sizeText(model, row), ...about });
+    }
+}
+
+/**
+ * Adds the lanes of load: of everything, of interrupts, and of each context.
+ * @type {(model: import("./model.js").Model, cores: any[], contexts: any[], add: (lane: any) => void) => void}
+ */
+function loadLanes(model, cores, contexts, add) {
+    const group = LOAD;
+    const detail = cores.length === 1 ? "% of time" : "% of all cores";
+    add({ kind: "group", label: group, group, detail });
+    add({ kind: "load", label: "all", group, who: ALL });
+    if (cores.some(({ spans }) => spans.state.includes(INTERRUPT))) add({ kind: "load", label: "interrupts", group, who: INTERRUPTS });
+    for (const { context } of contexts) {
+        const { name, priority } = model.contexts[context];
+        add({ kind: "load", label: name, group, context, who: context, badge: priority });
+    }
 }
 
 /**
@@ -106,7 +142,7 @@ function distinguished(list) {
     for (const lane of list) seen.set(laneName(lane), (seen.get(laneName(lane)) ?? 0) + 1);
     return list.map((lane) => {
         const isAlone = isHead(lane) || seen.get(laneName(lane)) === 1;
-        return isAlone ? lane : { ...lane, key: String(lane.context ?? lane.row.key) };
+        return isAlone ? lane : { ...lane, key: String(lane.context ?? lane.row?.key ?? lane.who) };
     });
 }
 
@@ -168,6 +204,16 @@ export function isHead({ kind }) {
     return kind === "group" || kind === "file";
 }
 
+/**
+ * Returns true if a group is folded. `folded` contains the groups that the user folded, and those that are folded at first and that the user
+ * unfolded. @type {(folded: Set<string>, group: string) => boolean}
+ */
+export function isFolded(folded, group) {
+    // If the page shows several files, the number of the file precedes the name of the group.
+    const startsFolded = group.slice(group.indexOf(":") + 1) === LOAD;
+    return folded.has(group) !== startsFolded;
+}
+
 /** Returns the name under which the page stores that a lane is hidden, pinned or moved. @param {Lane} lane */
 export function laneName({ group, label, key }) {
     return key === undefined ? `${group}/${label}` : `${group}/${label}/${key}`;
@@ -218,23 +264,25 @@ export function reordered(all, order, lane, target) {
 }
 
 /**
- * Places the lanes that are neither folded nor hidden, pinned lanes first. Returns these lanes, their total height, and
- * their total height without growth into free room.
+ * Places the lanes that are neither folded nor hidden, pinned lanes first. Returns these lanes, their total height, their total height
+ * without growth into free room, and the part of it that the folded group of loads has.
  * @param {Lane[]} all
- * @param {Set<string>} folded names of folded groups; `-` and the name of each hidden lane; `+` and the name of each pinned lane
+ * @param {Set<string>} folded names of groups, see `isFolded`; `-` and the name of each hidden lane; `+` and the name of each pinned lane
  * @param {number} [room] height that the lanes may fill
- * @returns {{ shown: Lane[], height: number, natural: number }}
+ * @returns {{ shown: Lane[], height: number, natural: number, spare: number }}
  */
 export function placed(all, folded, room = 0) {
     const pinned = all.filter((lane) => !isHead(lane) && folded.has(`+${laneName(lane)}`));
-    const isFolded = (/** @type {Lane} */ { kind, tree }) => kind !== "file" && tree !== undefined && folded.has(tree);
-    const others = all.filter((lane) => !isFolded(lane) && (isHead(lane)
-        || !(folded.has(lane.group) || folded.has(`-${laneName(lane)}`) || pinned.includes(lane))));
+    const isInFolded = (/** @type {Lane} */ { kind, tree }) => kind !== "file" && tree !== undefined && folded.has(tree);
+    const others = all.filter((lane) => !isInFolded(lane) && (isHead(lane)
+        || !(isFolded(folded, lane.group) || folded.has(`-${laneName(lane)}`) || pinned.includes(lane))));
     const hidden = (/** @type {Lane} */ group) => all.filter((lane) => !isHead(lane)
         && lane.group === group.group && folded.has(`-${laneName(lane)}`)).length;
     for (const lane of others.filter(isHead)) lane.hidden = hidden(lane);
     const shown = [...pinned, ...others];
-    const share = shown.length > MANY ? 0.75 : 1;
+    // The folded group of loads must not make the other lanes lower.
+    const folds = shown.filter(({ kind, label, group }) => kind === "group" && label === LOAD && isFolded(folded, group));
+    const share = shown.length - folds.length > MANY ? 0.75 : 1;
     const height = (/** @type {Lane} */ lane) => Math.round(HEIGHTS[lane.kind] * (isHead(lane) ? 1 : share));
     const sum = (/** @type {Lane[]} */ list) => list.reduce((all, lane) => all + height(lane), 0);
     const natural = sum(shown);
@@ -246,5 +294,5 @@ export function placed(all, folded, room = 0) {
         lane.height = isHead(lane) ? height(lane) : Math.floor(height(lane) * growth);
         y += lane.height;
     }
-    return { shown, height: y, natural };
+    return { shown, height: y, natural, spare: sum(folds) };
 }

@@ -265,7 +265,7 @@ class Combination {
         const referred = this.joined("change.value", (value) => value);
         this.contents.forEach(({ header }, file) => {
             for (const { kind, changes: [start, end] } of header.rows) {
-                if (!["core", "context", "lock"].includes(kind)) continue;
+                if (!["core", "context", "lock", "server"].includes(kind)) continue;
                 const first = firsts.changes[file];
                 for (let i = first + start; i < first + end; i += 1) {
                     referred[i] = this.referred(kind, states[i], referred[i], file);
@@ -279,6 +279,7 @@ class Combination {
     /** Converts the value of a change. The numbers of contexts and reasons become the page's numbers. @type {(kind: string, state: number, value: number, file: number) => number} */
     referred(kind, state, value, file) {
         const { contexts, reasons } = this.firsts;
+        if (kind === "server") return this.placements[file].length(value);
         if (kind === "core") return state === 1 ? value + contexts[file] : value;
         if (kind === "context" && state === 5) return value + reasons[file];
         // For a context that may be absent, the value is 0 or the context's number plus 1.
@@ -336,6 +337,15 @@ class Combination {
         this.put("inversion.ticks", this.joined("inversion.ticks", (ticks, file) => this.placements[file].length(ticks)));
     }
 
+    /** Returns the facts about a server in ticks of the page. @type {(row: any, file: number) => any} */
+    server({ task, size, least, most }, file) {
+        const length = (/** @type {number} */ ticks) => Math.sign(ticks) * this.placements[file].length(Math.abs(ticks));
+        return {
+            task: task === null ? null : task + this.firsts.contexts[file], size: size === null ? null : length(size),
+            least: length(least), most: length(most),
+        };
+    }
+
     /** Returns the facts of the page. @param {any[]} kinds */
     header(kinds) {
         const { contents, firsts } = this;
@@ -345,6 +355,7 @@ class Combination {
         const rows = headers.flatMap((header, file) => header.rows.map((/** @type {any} */ row) => ({
             ...row, file, changes: shifted(row.changes, firsts.changes[file]),
             ...(row.context === undefined ? {} : { context: row.context + firsts.contexts[file] }),
+            ...(row.kind === "server" ? this.server(row, file) : {}),
             ...(row.waits ? { waits: shifted(row.waits, firsts.waits[file]) } : {}),
         })));
         const until = String(this.from + this.length);

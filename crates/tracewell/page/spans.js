@@ -1,13 +1,15 @@
-// Draws the lanes of cores, interrupts, locks and files. If the trace shows no states, also draws the lanes of events. `contexts.js` and
-// `objects.js` draw the other lanes.
+// Draws the lanes of cores, interrupts, locks and files. If the trace shows no states, also draws the lanes of events. `contexts.js`,
+// `objects.js`, `servers.js` and `loadrows.js` draw the other lanes.
 
 import { lowerBound } from "./bounds.js";
 import { drawContext } from "./contexts.js";
 import { drawRow, nameLater } from "./dense.js";
 import { IDLE, INTERRUPT, TASK } from "./model.js";
+import { drawLoad } from "./loadrows.js";
 import { levelSpans, stateSpans, stepSpans } from "./objects.js";
 import { fitted, hatch, widthOf } from "./paint.js";
 import { paintOf } from "./paints.js";
+import { budgetSpans } from "./servers.js";
 import { textOn } from "./theme.js";
 
 /** Distance of the bar of a file from the top of its lane. */
@@ -41,7 +43,7 @@ const [GROUPS, GROUP] = [3, 8];
  * @param {number} y
  */
 export function drawLane(frame, lane, y) {
-    const margin = lane.kind === "lock" ? 3 : 5;
+    const margin = lane.kind === "lock" || lane.kind === "load" ? 3 : 5;
     const box = { y: y + margin, height: lane.height - 2 * margin };
     if (lane.kind === "core") drawRow(frame, lane.row.spans, box, CORES);
     else if (lane.kind === "interrupts") drawInterrupts(frame, lane, y);
@@ -52,6 +54,8 @@ export function drawLane(frame, lane, y) {
     else if (lane.kind === "machine") drawRow(frame, lane.row.spans, box, stateSpans(lane.row));
     else if (lane.kind === "steps") drawRow(frame, lane.row.spans, box, stepSpans);
     else if (lane.kind === "level") drawRow(frame, lane.row.spans, box, levelSpans(lane.row));
+    else if (lane.kind === "server") drawRow(frame, lane.row.spans, box, budgetSpans(lane.row));
+    else if (lane.kind === "load") drawLoad(frame, lane, box);
 }
 
 /** @type {import("./dense.js").Painter} */

@@ -13,10 +13,12 @@ const STEP = 24;
  * Returns the height of the list at which all rows are visible if they fit.
  * @param {number} all height of timeline and list
  * @param {number} needed height of the timeline with all rows
+ * @param {number} [spare] the part of this height that the timeline can lack
  */
-export function listHeight(all, needed) {
+export function listHeight(all, needed, spare = 0) {
     const rest = all - needed;
-    if (rest < Math.min(MIN_LIST, all * SHARE)) return Math.round(all * SHARE);
+    const least = Math.min(MIN_LIST, all * SHARE);
+    if (rest < least) return Math.round(rest + spare < least ? all * SHARE : rest + spare);
     return Math.round(Math.min(rest, all * MAX_SHARE));
 }
 
@@ -50,8 +52,10 @@ export class Splitters {
     /**
      * @param {{ bar: HTMLElement, divider: HTMLElement, main: HTMLElement, list: HTMLElement, side: HTMLElement }} parts
      * @param {() => number} needed returns the height of the timeline with all rows
+     * @param {() => number} spare returns the part of this height that the timeline can lack
      */
-    constructor({ bar, divider, main, list, side }, needed) {
+    constructor({ bar, divider, main, list, side }, needed, spare) {
+        this.spare = spare;
         this.main = main;
         this.list = list;
         this.needed = needed;
@@ -77,6 +81,6 @@ export class Splitters {
 
     /** Gives the list the room that the rows leave, unless the user has moved the border. */
     fit() {
-        if (!this.isMoved) this.list.style.height = `${listHeight(this.main.clientHeight, this.needed())}px`;
+        if (!this.isMoved) this.list.style.height = `${listHeight(this.main.clientHeight, this.needed(), this.spare())}px`;
     }
 }

@@ -3,13 +3,15 @@
 import { AXIS, drawArrows, drawAxis, drawCursor, drawGaps, drawHidden, drawInversions, drawSelection, drawUserMarks } from "./overlays.js";
 import { lowerBound } from "./bounds.js";
 import { sparse } from "./dense.js";
+import { loadAt } from "./loadrows.js";
+import { shownWidth } from "./loads.js";
 import { LEFT, NAME, drawBand, drawFrame, drawNames } from "./names.js";
 import { FONT, prepared, setFont, sizeOf } from "./paint.js";
 import { paintOf } from "./paints.js";
 import { drawPills, pillAt } from "./pills.js";
 import { Pointer } from "./pointer.js";
 import { Sheet } from "./rectangles.js";
-import { isHead, laneName, lanes, ordered, placed, reordered } from "./rows.js";
+import { LOAD, isFolded, isHead, laneName, lanes, ordered, placed, reordered } from "./rows.js";
 import { drawLane } from "./spans.js";
 import { rowIn } from "./view.js";
 
@@ -50,6 +52,8 @@ export class Timeline {
         this.content = 0;
         /** Height of the lanes if they do not grow into the room that is left. */
         this.natural = 0;
+        /** The part of this height that can be out of sight: the folded group of loads at the end. */
+        this.spare = 0;
         this.place();
         this.pointer = new Pointer(this, tip, hair);
     }
@@ -61,10 +65,11 @@ export class Timeline {
     }
 
     place() {
-        const { shown, height, natural } = placed(ordered(this.all, this.view.order), this.view.folded, this.size.height - AXIS);
+        const { shown, height, natural, spare } = placed(ordered(this.all, this.view.order), this.view.folded, this.size.height - AXIS);
         this.shown = shown;
         this.content = height;
         this.natural = natural;
+        this.spare = spare;
     }
 
     get width() {
@@ -223,6 +228,31 @@ export class Timeline {
         if (lane.kind === "interrupts") return this.interruptAt(time, lane.file);
         if (lane.kind === "events") return this.eventAt(time, lane.context ?? -1);
         return null;
+    }
+
+    /** Returns the window of load at a point, with its lane, or null. @type {(x: number, y: number) => { lane: import("./rows.js").Lane, window: { from: number, to: number, share: number } } | null} */
+    loadAt(x, y) {
+        const lane = x < LEFT ? undefined : this.laneAt(y);
+        const window = lane?.kind === "load" ? loadAt(this.model, this.view, lane, this.time(x)) : null;
+        return lane && window ? { lane, window } : null;
+    }
+
+    /** The width of the windows of load in ticks, or 0 if no load is shown. */
+    get loadWidth() {
+        return this.shown.some(({ kind }) => kind === "load") ? shownWidth(this.model, this.view) : 0;
+    }
+
+    /** Shows or hides the load of each context. If it becomes visible, scrolls to it. */
+    toggleLoad() {
+        const heads = this.all.filter((lane) => lane.kind === "group" && lane.label === LOAD);
+        if (heads.length === 0) return;
+        const { folded } = this.view;
+        const shows = heads.some(({ group }) => isFolded(folded, group));
+        for (const { group } of heads) if (isFolded(folded, group) === shows && !folded.delete(group)) folded.add(group);
+        this.place();
+        const head = this.shown.find(({ kind, label }) => kind === "group" && label === LOAD);
+        if (shows && head) this.scroll = head.y;
+        this.view.changed();
     }
 
     /** Returns the times that are `NEAR` pixels before and after a time on the screen. @param {number} time */

@@ -4,11 +4,12 @@ import { longest } from "./causes.js";
 import { breakable, element } from "./elements.js";
 import { holders, inheritance, longestWait } from "./locks.js";
 import { BLOCKED, IDLE, INTERRUPT, RUNNING, TASK } from "./model.js";
+import { isExhausted, serverName, sizeText } from "./servers.js";
 import { grouped } from "./time.js";
 import { counted, inUnits } from "./words.js";
 
 /** The kinds of rows in words, except locks. @type {Record<string, string>} */
-const WORDS = { context: "context", core: "core", machine: "state machine", steps: "steps of a state machine", level: "level" };
+const WORDS = { context: "context", core: "core", machine: "state machine", steps: "steps of a state machine", level: "level", server: "server" };
 
 /** @typedef {import("./details.js").Details} Details */
 /** @typedef {[string, import("./elements.js").Content]} Fact */
@@ -16,15 +17,17 @@ const WORDS = { context: "context", core: "core", machine: "state machine", step
 /** Returns the parts of the panel about a row. @type {(details: Details, row: any) => import("./elements.js").Content} */
 export function wholeRow(details, row) {
     const { model } = details;
-    const name = row.kind === "context" ? model.name(row.context) : row.kind === "core" ? `core ${row.number}` : row.name;
+    const name = row.kind === "context" ? model.name(row.context) : row.kind === "core" ? `core ${row.number}`
+        : row.kind === "server" ? serverName(model, row) : row.name;
     const what = row.group ? "spans of a thread" : WORDS[row.kind] ?? row.what;
     const facts = model.part ? partFacts(details, row) : row.kind === "lock" ? lockFacts(details, row) : row.kind === "context" ? contextFacts(details, row)
-        : row.kind === "core" ? coreFacts(details, row) : objectFacts(row);
+        : row.kind === "core" ? coreFacts(details, row) : row.kind === "server" ? serverFacts(details, row) : objectFacts(row);
     if (row.file !== undefined) facts.unshift(["file", [model.files[row.file].title]]);
     const about = [row.kind === "core" ? "" : what, model.part ? "figures of the whole trace" : "", model.part ? details.exact.ofWhole().text : ""].filter((text) => text !== "").join(" · ");
     const parts = [element("h2", breakable(name)), element("p", [about]), details.list(facts)];
     // The spans of a part do not show all holders.
     if (row.kind === "lock" && row.spans.count > 0 && !model.part) parts.push(holderTable(details, row));
+    if (row.kind === "server") parts.push(details.narrowing([{ text: `server ${row.key}`, filter: `server=${row.key}` }]));
     const field = row.kind === "context" ? "context" : row.kind === "lock" || row.kind === "level" ? "object" : "";
     if (field !== "" && name) parts.push(details.narrowing([{ text: name, filter: `${field}:"${name}"` }]));
     return parts;
@@ -92,6 +95,20 @@ function coreFacts({ model }, { spans }) {
     return [["tasks", share(TASK)], ["interrupts", share(INTERRUPT)], ["idle", share(IDLE)]];
 }
 
+/** @type {(details: Details, row: any) => Fact[]} */
+function serverFacts(details, row) {
+    const { model } = details;
+    /** @type {Fact[]} */
+    const facts = [...details.served(row, 0), ["budget", [sizeText(model, row)]]];
+    // The loaded part of a large trace does not contain all times without budget.
+    if (model.part) return facts;
+    const exhausted = [...row.spans.state.keys()].filter((i) => isExhausted(row.spans.state[i]) && !isExhausted(row.spans.state[i - 1] ?? 0));
+    facts.push(["exhausted", [counted(exhausted.length, "time")]]);
+    const worst = longest(row, 0, model.length, isExhausted);
+    if (worst >= 0) facts.push(["longest without budget", [spanLink(details, row, worst)]]);
+    return facts;
+}
+
 /** Returns the facts about a row of a large trace. The loaded part does not contain all of its spans. @type {(details: Details, row: any) => Fact[]} */
 function partFacts(details, row) {
     const { model } = details;
@@ -106,6 +123,7 @@ function partFacts(details, row) {
         const { key } = model.contexts[row.context];
         return [[keyName(key), [key]], ...exact];
     }
+    if (row.kind === "server") return serverFacts(details, row);
     return row.kind === "core" ? exact : objectFacts(row).filter(([name]) => !["changes", "steps"].includes(name));
 }
 

@@ -13,10 +13,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use dump::{Dump, USUAL, event, thread};
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::{EventLog, fixture, settings};
 use tracewell::analysis::scheduling::Wanted;
-use tracewell::analysis::tracks::{Arrow, ArrowKind, MachineTrack, State, TrackBuilder, Tracks};
+use tracewell::analysis::tracks::{
+    Arrow, ArrowKind, Budget, MachineTrack, State, TrackBuilder, Tracks,
+};
 use tracewell::export::{ExportError, ExportNames, page};
 use tracewell::format::Options;
 use tracewell::input::Input;
@@ -228,6 +230,34 @@ fn compare_objects(place: &str, page: &Page, tracks: &Tracks) {
     let steps: Vec<_> = tracks.machines.iter().map(ended).filter(|t| !t.is_empty()).collect();
     let shown: Vec<_> = shown("steps").into_iter().map(|[ticks, ..]| ticks).collect();
     assert_eq!(shown, steps, "{place}");
+    compare_servers(place, page, tracks);
+}
+
+/// Compares the rows of servers.
+fn compare_servers(place: &str, page: &Page, tracks: &Tracks) {
+    let rows = page.header["rows"].as_array().unwrap().iter();
+    let rows: Vec<_> = rows.filter(|row| row["kind"] == "server").collect();
+    assert_eq!(rows.len(), tracks.servers.len(), "{place}");
+    for (row, track) in rows.into_iter().zip(&tracks.servers) {
+        assert_eq!(row["task"], json!(track.task.map(|task| task.0)), "{place}");
+        assert_eq!(row["size"], json!(track.size), "{place}");
+        let [start, end] = [0, 1].map(|end| row["changes"][end].as_u64().unwrap() as usize);
+        let shown = (start..end).map(|change| {
+            let column = |name| page.columns[name][change];
+            let used = column("change.value").cast_signed() + row["least"].as_i64().unwrap();
+            (column("change.ticks"), column("change.seq"), column("change.state"), used)
+        });
+        let least = row["least"].as_i64().unwrap();
+        let expected = track.row.changes().iter().map(|change| {
+            let (state, used) = match (change.state.budget, change.state.serving) {
+                (Budget::Used(used), serving) => (1 + u64::from(serving.min(1)), used),
+                (Budget::Exhausted, serving) => (3 + u64::from(serving.min(1)), least),
+                (Budget::Unknown, serving) => (5 * u64::from(serving.min(1)), least),
+            };
+            (change.at.ticks, change.at.seq, state, used)
+        });
+        assert_eq!(shown.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{place}");
+    }
 }
 
 fn example(name: &str) -> PathBuf {
@@ -242,6 +272,7 @@ fn a_page_has_the_events_and_tracks_of_each_dialect() {
         fixture("rkh/ahsm-a.bin"),
         fixture("rkh/ahsm-overrun.bin"),
         fixture("shark/b_cyclic.dat"),
+        fixture("shark/cbs_server.dat"),
         example("hooks.twx"),
     ] {
         compare(&path.display().to_string(), || open(&path, &[]));

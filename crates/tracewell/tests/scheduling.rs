@@ -339,7 +339,9 @@ fn a_servers_budget_falls_while_it_serves() {
     let point = |(ticks, used): (u64, i64)| Used { ticks, used: Some(used) };
     let before = [(10, 0), (11, 0), (20, 9), (24, 9), (40, 25)].map(point);
     let exhausted = Used { ticks: 40, used: None };
-    let after = [(60, 0), (61, 0), (66, 5), (66, 2), (71, 7), (90, 0), (91, 0), (95, 4)].map(point);
+    // The curve is linear between its points, so an abrupt change has two points.
+    let after = [(60, 0), (61, 0), (66, 5), (66, 2), (71, 7), (90, 7), (90, 0), (91, 0), (95, 4)];
+    let after = after.map(point);
     let curve: Vec<_> =
         found.used.iter().filter(|point| point.ticks < 40 || point.ticks > 41).copied().collect();
     assert_eq!(curve, [&before[..4], &after[..]].concat());

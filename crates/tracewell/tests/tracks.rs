@@ -11,21 +11,25 @@ use std::path::{Path, PathBuf};
 
 use dump::Dump;
 use proptest::prelude::*;
+use serde_json::Value;
 use support::{dumps, fixture, settings, shared};
 use tracewell::analysis::Range as Measured;
 use tracewell::analysis::machines::{Happening, Sequence};
-use tracewell::analysis::scheduling::{Figures, Wanted};
+use tracewell::analysis::scheduling::{Figures, Server, Used, Wanted};
 use tracewell::analysis::tracks::{
-    ArrowKind, Finding, FindingKind, Holder, LockTrack, Occupant, State, TrackBuilder, Tracks,
+    ArrowKind, Budget, Finding, FindingKind, Holder, LockTrack, Occupant, ServerTrack, State,
+    TrackBuilder, Tracks,
 };
 use tracewell::input::{Input, Settings};
 use tracewell::model::{ContextId, Processor, Trace};
-use tracewell::select::Selection;
+use tracewell::report::analyses::Analyses;
+use tracewell::report::document::DocumentWriter;
+use tracewell::select::{Bound, Ranged, Selection};
 use tracewell_wire::shark::{Record, ids};
 use tracewell_wire::threadx::Event;
 
 fn tracks(mut input: Input) -> (Trace, Tracks) {
-    let wanted = Wanted { waits: true, ..Wanted::default() };
+    let wanted = Wanted { waits: true, budgets: true, ..Wanted::default() };
     let mut builder = TrackBuilder::with_figures(wanted);
     let trace = input.read(&mut builder).unwrap();
     let tracks = builder.finish(&trace);
@@ -64,6 +68,10 @@ fn compare(place: &str, trace: &Trace, tracks: &Tracks) {
     agree_on_who_runs(place, trace, tracks);
     compare_machines(place, tracks);
     compare_findings(place, tracks);
+    assert_eq!(tracks.servers.len(), tracks.figures.servers.len(), "{place}");
+    for (track, server) in tracks.servers.iter().zip(&tracks.figures.servers) {
+        compare_server(&format!("{place}: server {:#x}", server.key), trace, track, server);
+    }
 }
 
 /// Asserts that the waits for mutexes and semaphores, and the holds of mutexes, agree with the
@@ -96,6 +104,49 @@ fn holds(lock: &LockTrack) -> impl Iterator<Item = u64> + Clone {
         let is_hold = pair[0].state.context().is_some() && pair[1].state != Holder::Unknown;
         is_hold.then(|| pair[1].at.ticks - pair[0].at.ticks)
     })
+}
+
+/// Asserts that the track of a server agrees with its figures.
+fn compare_server(place: &str, trace: &Trace, track: &ServerTrack, server: &Server) {
+    let identity = (track.key, track.task, track.size);
+    assert_eq!(identity, (server.key, server.task, server.most_used), "{place}");
+    let spans: Vec<_> = track.row.spans(0..trace.span + 1, trace.span).collect();
+    let served = spans.iter().map(|span| span.ticks() * u64::from(span.state.serving));
+    let supplied = server.supplied.cast_signed() - track.corrected;
+    assert_eq!(served.sum::<u64>().cast_signed(), supplied, "{place}");
+    // The times without budget: join the spans between which only the serving changed.
+    let is_exhausted = |budget| budget == Budget::Exhausted;
+    let joined =
+        spans.chunk_by(|a, b| is_exhausted(a.state.budget) && is_exhausted(b.state.budget));
+    let mut exhausted = joined.filter(|spans| is_exhausted(spans[0].state.budget));
+    let mut without = server.without.iter();
+    for spans in exhausted.by_ref() {
+        let last = spans.last().unwrap();
+        // A gap or the end of the trace ends a time without budget that the figures do not count.
+        let next = track.row.changes().iter().find(|change| Some(change.at) == last.until);
+        if next.is_some_and(|next| matches!(next.state.budget, Budget::Used(_))) {
+            let found = Some(&(spans[0].from.ticks, last.end));
+            assert_eq!(without.next().filter(|of| Some(*of) == found), found, "{place}");
+        }
+    }
+    assert_eq!(without.next(), None, "{place}");
+    for Used { ticks, used } in &server.used {
+        let Some(used) = used else { continue };
+        // Several changes can have the same tick.
+        let is_shown = spans.iter().any(|span| {
+            let within = span.from.ticks <= *ticks && *ticks <= span.end;
+            within
+                && match span.state.budget {
+                    Budget::Used(from) => {
+                        let spent = (ticks - span.from.ticks) * u64::from(span.state.serving);
+                        from + spent.cast_signed() == *used
+                    }
+                    // The figures count on while a budget is exhausted or unknown.
+                    Budget::Exhausted | Budget::Unknown => true,
+                }
+        });
+        assert!(is_shown, "{place}: {used} used at {ticks}, {spans:?}");
+    }
 }
 
 /// Asserts that levels, steps, states and messages agree with the figures of machines.
@@ -222,6 +273,44 @@ fn shared_traces(folder: &Path, found: &mut Vec<(PathBuf, Trace, Tracks)>) {
     }
 }
 
+/// Returns the figures of the ticks of a range, as JSON.
+fn figures_of_range(mut input: Input, ticks: &Range<u64>) -> Value {
+    let (from, to) = (Bound::Ticks(ticks.start), Bound::Ticks(ticks.end - 1));
+    let selection = Selection { from: Some(from), to: Some(to), ..Selection::default() };
+    let mut ranged = Ranged::new(Analyses::new(Wanted::default()), selection);
+    let trace = input.read(&mut ranged).unwrap();
+    let mut document = DocumentWriter::new(Vec::new(), 1);
+    ranged.into_inner().write_json(&trace, "", None, &mut document).unwrap();
+    let document: Value = serde_json::from_slice(&document.end().unwrap()).unwrap();
+    document["traces"][0].clone()
+}
+
+/// Asserts that the sums over the part of the tracks in a range are the figures of the range.
+fn compare_range(place: &str, trace: &Trace, tracks: &Tracks, figures: &Value, ticks: &Range<u64>) {
+    let list = |name: &str| figures[name].as_array().unwrap().iter();
+    for (core, row) in list("cores").zip(&tracks.cores) {
+        let time = |of: fn(Occupant) -> bool| row.time(ticks.clone(), trace.span, of);
+        assert_eq!(core["task_ticks"], time(|state| matches!(state, Occupant::Task { .. })));
+        let interrupts = time(|state| matches!(state, Occupant::Interrupt { .. }));
+        assert_eq!(core["interrupt_ticks"], interrupts, "{place}");
+    }
+    for (context, row) in tracks.contexts() {
+        let key = &trace.contexts.get(context).unwrap().key_text;
+        let name = &trace.contexts.get(context).unwrap().name;
+        let is_own = |task: &&Value| task["context"] == **key && task["name"] == **name;
+        let Some(task) = list("tasks").find(is_own) else { continue };
+        let ran = row.time(ticks.clone(), trace.span, |state| matches!(state, State::Running(_)));
+        assert_eq!(task["execution_ticks"], ran, "{place}: {name}");
+    }
+    for (server, track) in list("servers").zip(&tracks.servers) {
+        let served = track.row.spans(ticks.clone(), trace.span).map(|span| {
+            let within = span.end.min(ticks.end).saturating_sub(span.from.ticks.max(ticks.start));
+            within * u64::from(span.state.serving)
+        });
+        assert_eq!(server["supplied_ticks"], served.sum::<u64>(), "{place}");
+    }
+}
+
 #[test]
 fn waits_and_holds_of_shared_traces_are_the_figures() {
     let Some(shared) = shared() else { return };
@@ -232,6 +321,23 @@ fn waits_and_holds_of_shared_traces_are_the_figures() {
         compare_locks(&path.display().to_string(), tracks);
     }
     assert!(found.len() > 20, "{}", found.len());
+}
+
+#[test]
+fn sums_over_the_tracks_of_a_range_are_the_figures_of_the_range() {
+    let shark = |name| fixture("shark").join(name);
+    let example =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/scheduling.trx");
+    for path in [shark("cbs_server.dat"), shark("a_linear.dat"), example] {
+        let open = || Input::open(&path, Settings::default()).unwrap();
+        let (trace, tracks) = tracks(open());
+        assert!(tracks.servers.iter().all(|track| track.corrected == 0));
+        for part in 0..12 {
+            let ticks = trace.span * part / 12..trace.span * (part + 1) / 12;
+            let place = format!("{} {ticks:?}", path.display());
+            compare_range(&place, &trace, &tracks, &figures_of_range(open(), &ticks), &ticks);
+        }
+    }
 }
 
 #[test]
@@ -312,9 +418,12 @@ fn a_trace_that_shows_no_switches_has_marks_only() {
 }
 
 /// The events of S.Ha.R.K. from which tracks are made; the parameters are a task, a mutex or an
-/// interrupt.
+/// interrupt, or a server.
 fn any_record() -> impl Strategy<Value = (u8, u16, u16)> {
     let task = || (0..4_u16).prop_map(|number| 0x100 + 8 * number);
+    // Most servers do not name the served task.
+    let served = || prop_oneof![2 => Just(0), 1 => task()];
+    let server = || 0x20..0x22_u16;
     prop_oneof![
         (task(), task()).prop_map(|(runs, of)| (ids::TASK_SCHEDULE, runs, of)),
         (task(), 0..3_u16).prop_map(|(task, mutex)| (ids::SET_MUTEX_LOCK, task, mutex)),
@@ -327,6 +436,10 @@ fn any_record() -> impl Strategy<Value = (u8, u16, u16)> {
         (4..6_u16).prop_map(|number| (ids::INTERRUPT_END, number, 0)),
         Just((ids::TIMER_WAKEUP_START, 0, 0)),
         task().prop_map(|task| (ids::TIMER_WAKEUP_END, task, 0)),
+        (served(), server()).prop_map(|(task, server)| (ids::SERVER_ACTIVE, task, server)),
+        server().prop_map(|server| (ids::SERVER_EXHAUST, 0, server)),
+        server().prop_map(|server| (ids::SERVER_REPLENISH, 0, server)),
+        (0..3_u16, server()).prop_map(|(used, server)| (ids::SERVER_USING_REC, used, server)),
     ]
 }
 

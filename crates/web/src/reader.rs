@@ -36,8 +36,9 @@ enum Request {
     /// The facts of the open trace that the payload does not contain: the name of its format, and
     /// the diagnostics of its decoder.
     Facts,
-    /// The payload of a view of a large trace. `from` and `to` are timestamps in ticks.
-    View { from: String, to: String, parts: u64, events: bool },
+    /// The payload of a view of a large trace. `from` and `to` are timestamps in ticks, and
+    /// `window` is a number of ticks.
+    View { from: String, to: String, parts: u64, window: String, events: bool },
     /// The figures of a large trace or of a range, as the server's `api/v1/analysis` returns them.
     /// They contain `worst` waits and as many missed deadlines.
     Analysis { range: Option<[String; 2]>, worst: usize },
@@ -86,9 +87,11 @@ impl Reader {
             Request::Formats => serde_json::to_vec(&FormatList::new()).map_err(text),
             Request::Open { name, format, options } => self.open(&name, format, &options, watch),
             Request::Facts => Ok(self.facts.clone().into_bytes()),
-            Request::View { from, to, parts, events } => {
+            Request::View { from, to, parts, window, events } => {
                 let range = ticks(&from)?..ticks(&to)?;
-                self.view(range.start..range.end.max(range.start), parts, events)
+                let range = Some(range.start..range.end.max(range.start));
+                let (parts, window) = (parts.clamp(1, MAX_PARTS), ticks(&window)?);
+                self.view(View { range, parts, window, listed: None }, events)
             }
             Request::Analysis { range, worst } => {
                 let bound = |at: usize| -> Result<Option<Bound>, String> {
@@ -132,23 +135,18 @@ impl Reader {
         Ok(payload)
     }
 
-    fn view(
-        &mut self,
-        range: std::ops::Range<u64>,
-        parts: u64,
-        events: bool,
-    ) -> Result<Vec<u8>, String> {
+    /// Returns the payload of a view. If `events` is true, the view lists the events of its range.
+    fn view(&mut self, view: View, events: bool) -> Result<Vec<u8>, String> {
         let (Some(large), Some(input)) = (&self.large, &mut self.input) else {
             return Err(whole());
         };
         let mut listed = None;
-        if events {
+        if let (true, Some(range)) = (events, &view.range) {
             let mut sink = ListedEvents::new(range.clone());
             let trace = input.read(&mut sink).map_err(text)?;
             listed = Some(sink.finish(&trace));
         }
-        let view = View { range: Some(range), parts: parts.clamp(1, MAX_PARTS), listed };
-        large.view(&view).map_err(text)
+        large.view(&View { listed, ..view }).map_err(text)
     }
 
     fn analysis(&mut self, selection: Selection, worst: usize) -> Result<Vec<u8>, String> {

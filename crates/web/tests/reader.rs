@@ -51,7 +51,9 @@ fn damage_is_in_the_facts() {
 fn a_wrong_request_or_trace_is_an_error_with_a_message() {
     let trace = "examples/scheduling.trx";
     let mut one = reader(trace);
-    let view = json!({ "ask": "view", "from": "0", "to": "9", "parts": 9, "events": false });
+    let view = json!({
+        "ask": "view", "from": "0", "to": "9", "parts": 9, "window": "0", "events": false,
+    });
     assert!(ask(&mut one, &view).unwrap_err().contains("whole trace"));
     assert!(ask(&mut one, &json!({ "ask": "all" })).unwrap_err().contains("not a request"));
     let error = ask(&mut one, &open("a.trx", &["rate=fast"])).unwrap_err();

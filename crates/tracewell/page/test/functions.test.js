@@ -21,6 +21,7 @@ import { Pixels } from "../pixels.js";
 import { Reader } from "../reader.js";
 import { Sheet } from "../rectangles.js";
 import { contextOrder, laneName, lanes, ordered as arranged, placed, reordered } from "../rows.js";
+import { listHeight } from "../splitters.js";
 import { Sequence } from "../scale.js";
 import { Seeker } from "../seeker.js";
 import { inflated, numbers, payload, wideNumbers } from "../source.js";
@@ -490,8 +491,23 @@ test("folded groups have no lanes", () => {
     assert.deepEqual([counted(1, "event"), counted(1096, "event")], ["1 event", "1,096 events"]);
 });
 
+test("the folded group of loads changes neither the other lanes nor the room that they need", () => {
+    const rows = Array.from({ length: 17 }, (_, i) => ({ kind: "context", group: "Threads", label: `${i}` }));
+    const lanes = /** @type {any} */ ([{ kind: "group", group: "Threads", label: "Threads" }, ...rows]);
+    const load = [{ kind: "group", group: "Load", label: "Load" }, { kind: "load", group: "Load", label: "all" }];
+    const [without, folded] = [placed(lanes, new Set()), placed([...lanes, ...load], new Set())];
+    const heights = (/** @type {any} */ { shown }) => shown.slice(0, 18).map((/** @type {any} */ lane) => [lane.y, lane.height]);
+    assert.deepEqual(heights(folded), heights(without));
+    assert.equal(folded.natural - folded.spare, without.natural);
+    assert.equal(placed([...lanes, ...load], new Set(["Load"])).spare, 0);
+    // The timeline gives up the folded group to show all other lanes.
+    assert.equal(listHeight(800, 630, 0), 170);
+    assert.equal(listHeight(800, 650, 22), 172);
+    assert.equal(listHeight(800, 670, 22), 256);
+});
+
 test("the page requests a view of a large trace if the loaded view is too small or too coarse", () => {
-    const part = { from: 1000, until: 4000, resolution: 2, events: 9, most: 50, listed: false, inversions: 7 };
+    const part = { from: 1000, until: 4000, resolution: 2, window: 20, events: 9, most: 50, listed: false, inversions: 7 };
     const view = (from, to) => ({ from, to, length: 10000 });
     assert.equal(needed(part, view(2000, 3000), 500), null);
     assert.equal(needed({ ...part, from: 0, until: 10000, resolution: 10 }, view(-100, 10100), 1000), null);
@@ -499,7 +515,11 @@ test("the page requests a view of a large trace if the loaded view is too small 
     assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 250), null);
     assert.deepEqual(needed({ ...part, resolution: 4 }, view(2000, 3000), 1000), { from: 1500, to: 3500, parts: 2000 });
     assert.deepEqual(needed(part, view(500, 1500), 500), { from: 0, to: 2000, parts: 1000 });
-    const header = { from: "5", part: { from: "1005", until: "4005", resolution: "2", events: 9, most: 50, listed: false, inversions: 7 } };
+    // A view with rows of load needs windows of the wanted width, unless the part contains all states.
+    assert.equal(needed(part, view(2000, 3000), 500, 20), null);
+    assert.deepEqual(needed(part, view(2000, 3000), 500, 10), { from: 1500, to: 3500, parts: 1000 });
+    assert.equal(needed({ ...part, resolution: 0 }, view(2000, 3000), 500, 10), null);
+    const header = { from: "5", part: { from: "1005", until: "4005", resolution: "2", window: "20", events: 9, most: 50, listed: false, inversions: 7 } };
     assert.deepEqual(partOf(header), part);
     assert.equal(partOf({ from: "0" }), null);
 });

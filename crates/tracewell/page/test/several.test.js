@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { Model } from "../model.js";
 import { lanes, placed } from "../rows.js";
+import { budgetText } from "../servers.js";
 import { Several, mergedTimes } from "../several.js";
 import { parsedOffset } from "../time.js";
 import { View, offsetsIn } from "../view.js";
@@ -143,9 +144,28 @@ test("arrows of all files are sorted by their ends", () => {
 
 test("each file is a tree that can be folded", () => {
     const all = lanes(model([content("x", [0, 10, 20]), content("y", [0, 4, 8])], []));
-    assert.deepEqual(all.map(({ label }) => label), ["x", "Processor", "core 0", "Threads", "b", "y", "Processor", "core 0", "Threads", "b"]);
-    assert.deepEqual(placed(all, new Set(["1:"])).shown.map(({ label }) => label), ["x", "y", "Processor", "core 0", "Threads", "b"]);
-    assert.deepEqual(placed(all, new Set(["2:Threads"])).shown.length, 9);
+    const each = ["Processor", "core 0", "Threads", "b", "Load", "all", "b"];
+    assert.deepEqual(all.map(({ label }) => label), ["x", ...each, "y", ...each]);
+    assert.deepEqual(placed(all, new Set(["1:"])).shown.map(({ label }) => label), ["x", "y", ...each.slice(0, 5)]);
+    assert.deepEqual(placed(all, new Set()).shown.length, 12, "the loads are folded at first");
+    assert.deepEqual(placed(all, new Set(["2:Threads"])).shown.length, 11);
+    assert.deepEqual(placed(all, new Set(["2:Load"])).shown.length, 14);
+});
+
+test("the budget of a server is in ticks of the page, and refers to the contexts of its file", () => {
+    const server = { kind: "server", name: "s", key: "s", task: 1, size: 10, least: -2, most: 8, changes: [4, 6] };
+    const of = (/** @type {string} */ rate) => {
+        const { header, columns } = content("x", [0, 10, 20]);
+        const more = { rates: [["0", "0", rate, "1"]], rows: [...header.rows, server] };
+        const lists = Object.fromEntries([...columns].filter(([name]) => name.startsWith("change."))
+            .map(([name, { values }]) => [name, [...values, ...{ "change.ticks": [0, 10], "change.seq": [0, 1], "change.state": [2, 3], "change.value": [6, 0] }[name]]]));
+        return content("x", [0, 10, 20], more, lists);
+    };
+    const all = model([of("1000000"), of("500000")], []);
+    const rows = all.rows.filter(({ kind }) => kind === "server");
+    assert.deepEqual(rows.map(({ task, size, least, most }) => [task, size, least, most]), [[1, 10_000, -2000, 8000], [3, 20_000, -4000, 16_000]]);
+    assert.deepEqual(rows.map((row) => budgetText(all, row, 0)), ["6 µs to −4 µs left of 10 µs, b runs", "12 µs to −8 µs left of 20 µs, b runs"]);
+    assert.equal(budgetText(all, rows[1], 1), "budget exhausted");
 });
 
 test("the address contains the offsets, and invalid offsets are ignored", () => {

@@ -8,8 +8,8 @@ use serde_json::Value;
 use tracewell_wire::number;
 
 use super::tracks::{
-    Arrow, ArrowKind, Change, Gap, Holder, Job, LockTrack, Mark, Occupant, Position, Row, State,
-    StepSpan, WaitSpan,
+    Arrow, ArrowKind, Budget, Change, Gap, Holder, Job, LockTrack, Mark, Occupant, Position, Row,
+    ServerState, State, StepSpan, WaitSpan,
 };
 use crate::model::{ContextId, LossCause, MaybeContext};
 
@@ -107,6 +107,17 @@ stored_structs! {
     StepSpan { from, until }
     WaitSpan { context, from, until, owner }
     LockTrack { key, kind, is_mutex, holder, waits }
+    ServerState { budget, serving }
+}
+
+impl Stored for i64 {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.cast_unsigned().put(out);
+    }
+
+    fn take(input: &mut &[u8]) -> Option<Self> {
+        u64::take(input).map(u64::cast_signed)
+    }
 }
 
 impl Stored for bool {
@@ -261,6 +272,25 @@ impl Stored for Holder {
             0 => Self::Unknown,
             1 => Self::Free,
             2 => Self::Context(Stored::take(input)?),
+            _ => return None,
+        })
+    }
+}
+
+impl Stored for Budget {
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Unknown => 0_u64.put(out),
+            Self::Used(used) => (1_u64, *used).put(out),
+            Self::Exhausted => 2_u64.put(out),
+        }
+    }
+
+    fn take(input: &mut &[u8]) -> Option<Self> {
+        Some(match u64::take(input)? {
+            0 => Self::Unknown,
+            1 => Self::Used(Stored::take(input)?),
+            2 => Self::Exhausted,
             _ => return None,
         })
     }

@@ -186,6 +186,7 @@ impl Digests {
         self.of_list(&format!("{name}.levels"), levels);
         self.of_list(&format!("{name}.machines"), machines);
         self.of_list(&format!("{name}.spans"), spans);
+        self.of_list(&format!("{name}.servers"), &tracks.servers);
         self.of_list(&format!("{name}.findings"), &tracks.findings);
         self.of_list(&format!("{name}.reasons"), &tracks.reasons);
     }

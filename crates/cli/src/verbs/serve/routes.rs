@@ -145,7 +145,7 @@ impl Routes {
                 let (page, edition) = page.map_err(|error| Response::error(FAILED, error))?;
                 Ok(Response::new("application/octet-stream", page).of_edition(edition))
             }
-            "api/v1/view" => self.view(&asked(&["from", "to", "parts", "events"])?),
+            "api/v1/view" => self.view(&asked(&["from", "to", "parts", "window", "events"])?),
             "api/v1/trace" => {
                 let mut trace = asked(&[])?.content.trace();
                 trace["files"] = self.shown.titles().into();
@@ -197,13 +197,14 @@ impl Routes {
         let to = query.number("to", u64::MAX, u64::MAX)?;
         let range = from..to.max(from);
         let parts = query.number("parts", page::PARTS, page::MAX_PARTS)?;
+        let window = query.number("window", 0, u64::MAX)?;
         let mut listed = None;
         if query.number("events", 0, 1)? == 1 {
             let mut events = ListedEvents::new(range.clone());
             let trace = self.read(content, &self.reading, |input| input.read(&mut events))?;
             listed = Some(events.finish(&trace));
         }
-        let view = content.view(View { range: Some(range), parts, listed });
+        let view = content.view(View { range: Some(range), parts, window, listed });
         let view = view.map_err(|error| Response::error(FAILED, error.to_string()))?;
         let (view, edition) = view.ok_or_else(whole)?;
         Ok(Response::new("application/octet-stream", view).of_edition(edition))

@@ -44,7 +44,7 @@ impl<M: Moments> Scheduling<M> {
                 self.requests.take(step, &before, &self.accounts, &mut self.moments);
                 self.switches.take(step, &before, served, &mut self.moments);
                 self.follow_jobs(trace, step);
-                self.budgets.take(trace, step, &before, &self.accounts);
+                self.budgets.take(trace, step, &before, &self.accounts, &mut self.moments);
                 self.brackets.take(trace, step, &before);
                 self.follow_times(step);
             }
@@ -79,7 +79,7 @@ impl<M: Moments> Scheduling<M> {
         self.requests.pass_step(step, &self.accounts, &mut self.moments);
         self.switches.pass(step);
         self.follow_jobs(trace, step);
-        self.budgets.take(trace, step, before, &self.accounts);
+        self.budgets.take(trace, step, before, &self.accounts, &mut self.moments);
         self.follow_times(step);
     }
 
@@ -113,6 +113,10 @@ impl<M: Moments> Scheduling<M> {
                 self.times.runs(task, Position::of(step));
             }
             self.dispatched(before.task(), cpu);
+        }
+        if !self.budgets.is_empty() {
+            let changed = has_changed.then_some(cpu);
+            self.budgets.report(&self.cores, changed, Position::of(step), &mut self.moments);
         }
     }
 

@@ -104,7 +104,7 @@ pub use interrupts::{InterruptSource, Interrupts};
 pub use job_table::Job;
 pub use jobs::Jobs;
 pub use missed::Missed;
-pub use moments::{JobChange, Moments, Position, Recorded, Wait};
+pub use moments::{Budget, JobChange, Moments, Position, Recorded, ServerState, Wait};
 pub use passages::{Mark, Passage};
 pub use preemptions::Preemptions;
 pub use resources::{Locks, LongestInversion, Resource};

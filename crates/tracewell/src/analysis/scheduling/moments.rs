@@ -66,8 +66,29 @@ pub enum JobChange {
     Missed,
 }
 
+/// The state of a server's budget.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Budget {
+    /// The trace does not show how much of the budget is used.
+    Unknown,
+    /// These ticks of the budget are used. Negative if reclaimed time was added.
+    Used(i64),
+    /// The budget is exhausted, and the server waits for the replenishment.
+    Exhausted,
+}
+
+/// The state of a server, from the event that begins it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ServerState {
+    /// The budget at the beginning of the state.
+    pub budget: Budget,
+    /// Number of cores on which the server's task runs, or on which another task runs on its
+    /// behalf. Each of them uses the budget, so [`Budget::Used`] grows by this number per tick.
+    pub serving: u16,
+}
+
 /// A consumer of moments. It is called in the order of events. For one event, [`Moments::event`] is
-/// called first and [`Moments::runs`] last.
+/// called first, and [`Moments::runs`] and [`Moments::budget`] last.
 pub trait Moments {
     /// The facts about an event id that the consumer needs at each event.
     type Facts: Copy + Debug;
@@ -112,6 +133,14 @@ pub trait Moments {
 
     /// A job of a task changed.
     fn job(&mut self, _task: ContextId, _change: JobChange, _at: Position) {}
+
+    /// The state of a server changed. `server` is the index of the server in
+    /// [`super::Figures::servers`].
+    fn budget(&mut self, _server: usize, _state: ServerState, _at: Position) {}
+
+    /// The exhaustion of a server's budget showed that the server serves another task than assumed.
+    /// So [`super::Server::supplied`] changed from `_before` to `_now`.
+    fn supply_corrected(&mut self, _server: usize, _before: u64, _now: u64) {}
 
     /// The running context of a core changed. `idle` is true if an event has reported that no task
     /// is ready.

@@ -12,12 +12,17 @@
 //! the previous event activated no task, or the task of another server of the group, the server
 //! serves the task that the next event activates. The task that is running when the budget is
 //! exhausted is certainly the served task, so it replaces a task that was only inferred.
+//!
+//! While events are missing, a budget can be replenished or exhausted. So after a gap it is unknown
+//! until an event shows it.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
 use super::accounts::Accounts;
+use super::cores::Core;
+use super::moments::{Budget, Moments, Position, ServerState};
 use super::per::PerContext;
 use super::step::Step;
 use crate::analysis::Range;
@@ -64,12 +69,16 @@ pub struct Used {
     pub used: Option<i64>,
 }
 
-/// The state of a server.
+/// A server and its budget.
 #[derive(Clone, Debug)]
 struct Followed {
     figures: Server,
     exhausted_since: Option<u64>,
     used: i64,
+    /// False after a gap, until an event shows the budget.
+    is_known: bool,
+    /// Number of cores on which the server's task runs.
+    serving: u16,
     /// True if the budget is full at the next activation.
     idle: bool,
     /// True if the server itself has named its task.
@@ -95,8 +104,25 @@ impl Followed {
             most_used: None,
             used: Vec::new(),
         };
-        let (names_task, unconfirmed) = (false, 0);
-        Self { figures, exhausted_since: None, used: 0, idle: true, names_task, unconfirmed }
+        Self {
+            figures,
+            exhausted_since: None,
+            used: 0,
+            is_known: true,
+            serving: 0,
+            idle: true,
+            names_task: false,
+            unconfirmed: 0,
+        }
+    }
+
+    fn state(&self) -> ServerState {
+        let budget = match self.exhausted_since {
+            Some(_) => Budget::Exhausted,
+            None if self.is_known => Budget::Used(self.used),
+            None => Budget::Unknown,
+        };
+        ServerState { budget, serving: self.serving }
     }
 
     fn active(&mut self, ticks: u64, keeps: bool) {
@@ -108,8 +134,8 @@ impl Followed {
     }
 
     fn full(&mut self, ticks: u64, keeps: bool) {
-        self.used = 0;
-        self.point(ticks, keeps);
+        self.is_known = true;
+        self.jump(0, ticks, keeps);
     }
 
     fn exhaust(&mut self, ticks: u64, keeps: bool) {
@@ -121,8 +147,8 @@ impl Followed {
         }
         self.exhausted_since = Some(ticks);
         // If the task is unknown, nothing was charged, so the amount used does not show the size of
-        // the budget.
-        if self.figures.task.is_some() {
+        // the budget. Neither does the amount that was used since a gap.
+        if self.figures.task.is_some() && self.is_known {
             let used = u64::try_from(self.used).unwrap_or(0);
             self.figures.most_used = self.figures.most_used.max(Some(used));
         }
@@ -138,13 +164,25 @@ impl Followed {
             if keeps {
                 self.figures.without.push((since, ticks));
             }
+            // While the budget was exhausted, the curve had no value.
+            self.used = 0;
         }
         self.full(ticks, keeps);
     }
 
     fn reclaimed(&mut self, gained: u64, ticks: u64, keeps: bool) {
         self.figures.used_reclaimed += 1;
-        self.used = self.used.saturating_sub_unsigned(gained);
+        self.jump(self.used.saturating_sub_unsigned(gained), ticks, keeps);
+    }
+
+    /// Changes the number of used ticks abruptly. The curve gets a point with the old number, too,
+    /// because it is linear between two points.
+    fn jump(&mut self, used: i64, ticks: u64, keeps: bool) {
+        let goes_on = |last: &Used| last.used == Some(self.used) && last.ticks < ticks;
+        if used != self.used && self.figures.used.last().is_some_and(goes_on) {
+            self.point(ticks, keeps);
+        }
+        self.used = used;
         self.point(ticks, keeps);
     }
 
@@ -197,6 +235,12 @@ pub(super) struct Budgets {
     begun: PerContext<Option<u64>>,
     /// True if the caller wants lists of budget curves and times without budget.
     keeps: bool,
+    /// For each core, the servers whose tasks it runs.
+    on_cores: Vec<[Option<usize>; 2]>,
+    /// True if the present event has changed which task a server serves.
+    is_remapped: bool,
+    /// The servers whose state the present event has changed.
+    changed: Vec<usize>,
 }
 
 impl Budgets {
@@ -224,6 +268,7 @@ impl Budgets {
         step: &Step,
         before: &Running<OnBehalf>,
         accounts: &Accounts,
+        moments: &mut impl Moments,
     ) {
         let (activated, unserved) = (self.activated, self.unserved);
         self.pass();
@@ -253,10 +298,11 @@ impl Budgets {
                 // The running task exhausted the budget, so the server serves this task, even if
                 // another task was inferred before.
                 if let Some(ran) = before.now().of.get() {
-                    self.confirm(index, ran, accounts);
+                    self.confirm(index, ran, accounts, moments);
                 }
                 let keeps = self.keeps;
                 self.servers[index].exhaust(step.ticks, keeps);
+                self.changed.push(index);
             }
             (Some(meaning), _, Some(key)) if is_budget(meaning) => {
                 let index = self.index(key);
@@ -282,6 +328,7 @@ impl Budgets {
         ticks: u64,
     ) {
         let (index, keeps) = (self.index(key), self.keeps);
+        self.changed.push(index);
         let server = &mut self.servers[index];
         server.active(ticks, keeps);
         server.names_task |= named.is_some();
@@ -294,7 +341,13 @@ impl Budgets {
     /// Handles the exhaustion of the budget while `ran` was running. This shows that the server
     /// serves the task `ran`. If the server was charged for another task, this function subtracts
     /// the ticks of that task since the previous exhaustion, and adds the ticks of `ran`'s job.
-    fn confirm(&mut self, index: usize, ran: ContextId, accounts: &Accounts) {
+    fn confirm(
+        &mut self,
+        index: usize,
+        ran: ContextId,
+        accounts: &Accounts,
+        moments: &mut impl Moments,
+    ) {
         let server = &mut self.servers[index];
         let wrong = std::mem::take(&mut server.unconfirmed);
         if server.figures.task == Some(ran) || server.names_task {
@@ -303,29 +356,101 @@ impl Budgets {
         let begun = self.begun.get(ran).copied().flatten();
         // Replace the ticks of the inferred task by the ticks of this task's job.
         let own = begun.map_or(0, |begun| accounts.served(ran).saturating_sub(begun));
-        server.figures.supplied = server.figures.supplied.saturating_sub(wrong).saturating_add(own);
+        let supplied = server.figures.supplied;
+        server.figures.supplied = supplied.saturating_sub(wrong).saturating_add(own);
+        moments.supply_corrected(index, supplied, server.figures.supplied);
         server.used = i64::try_from(own).unwrap_or(i64::MAX);
         self.serves(index, ran);
     }
 
-    /// Handles missing events. After the gap, the most recent activation is unknown.
+    /// Handles missing events. After the gap, the most recent activation and the budgets are
+    /// unknown.
     pub(super) fn gap(&mut self) {
         (self.activated, self.unserved) = (None, None);
         self.begun = PerContext::default();
+        self.on_cores.clear();
+        for server in &mut self.servers {
+            (server.is_known, server.exhausted_since) = (false, None);
+            (server.idle, server.serving) = (false, 0);
+        }
+    }
+
+    /// Returns true if no event has named a server.
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.servers.is_empty()
+    }
+
+    /// Reports the servers whose state an event has changed. `core` is the core on which the event
+    /// has changed who runs, if there is one.
+    #[inline(never)]
+    pub(super) fn report(
+        &mut self,
+        cores: &[Core],
+        core: Option<usize>,
+        at: Position,
+        moments: &mut impl Moments,
+    ) {
+        if std::mem::take(&mut self.is_remapped) {
+            (0..cores.len()).for_each(|core| self.follow(cores, core));
+        } else if let Some(core) = core {
+            self.follow(cores, core);
+        }
+        for index in self.changed.drain(..) {
+            if let Some(server) = self.servers.get(index) {
+                moments.budget(index, server.state(), at);
+            }
+        }
+    }
+
+    /// Determines which servers' tasks a core runs.
+    fn follow(&mut self, cores: &[Core], core: usize) {
+        let Some(Core { running, .. }) = cores.get(core) else { return };
+        let now = if running.in_interrupt() { [None; 2] } else { self.served_by(running) };
+        if core >= self.on_cores.len() {
+            self.on_cores.resize(core + 1, [None; 2]);
+        }
+        let before = std::mem::replace(&mut self.on_cores[core], now);
+        if before == now {
+            return;
+        }
+        for index in before.into_iter().flatten() {
+            self.servers[index].serving -= 1;
+            self.changed.push(index);
+        }
+        for index in now.into_iter().flatten() {
+            self.servers[index].serving += 1;
+            self.changed.push(index);
+        }
+    }
+
+    /// Returns the servers of the running task and of the task on whose behalf it runs. If both
+    /// have the same server, returns it only once.
+    fn served_by(&self, running: &Running<OnBehalf>) -> [Option<usize>; 2] {
+        let OnBehalf { runs, of } = running.now();
+        let server = |task: ContextId| self.by_task.get(&task).copied();
+        let (first, second) = (runs.get().and_then(server), of.get().and_then(server));
+        [first, second.filter(|_| first != second)]
     }
 
     fn serves(&mut self, index: usize, task: ContextId) {
         let Some(server) = self.servers.get_mut(index) else { return };
         // A server serves one task at a time, and a task has one server.
-        if let Some(before) = server.figures.task.replace(task).filter(|before| *before != task) {
+        let before = server.figures.task.replace(task);
+        if before == Some(task) && self.by_task.get(&task) == Some(&index) {
+            return;
+        }
+        if let Some(before) = before.filter(|before| *before != task) {
             self.by_task.remove(&before);
         }
         self.by_task.insert(task, index);
+        self.is_remapped = true;
     }
 
     fn budget(&mut self, trace: &Trace, index: usize, meaning: Meaning, step: &Step) {
         let keeps = self.keeps;
         let Some(server) = self.servers.get_mut(index) else { return };
+        self.changed.push(index);
         match meaning {
             Meaning::BudgetReplenished => server.replenish(step.ticks, keeps),
             Meaning::BudgetReclaimed => server.figures.reclaiming += 1,
@@ -349,12 +474,7 @@ impl Budgets {
 
     #[inline(never)]
     fn charge_servers(&mut self, running: &Running<OnBehalf>, ticks: u64, now: u64) {
-        let OnBehalf { runs, of } = running.now();
-        let server = |task: ContextId| self.by_task.get(&task).copied();
-        let (first, second) = (runs.get().and_then(server), of.get().and_then(server));
-        // If the running task and the task on whose behalf it runs have the same server, this
-        // server is charged only once.
-        for index in [first, second.filter(|_| first != second)].into_iter().flatten() {
+        for index in self.served_by(running).into_iter().flatten() {
             if let Some(server) = self.servers.get_mut(index) {
                 server.serve(ticks, now, self.keeps);
             }

@@ -41,7 +41,8 @@ use self::sample::Sample;
 pub(crate) use self::sample::{Extent, distinct};
 use super::scheduling::{Figures, Wanted};
 use super::tracks::{
-    Arrow, Change, Holder, Mark, Occupant, Settled, State, TrackBuilder, Tracks, WaitSpan,
+    Arrow, Change, Holder, Mark, Occupant, ServerTrack, Settled, State, TrackBuilder, Tracks,
+    WaitSpan,
 };
 use crate::model::{Batch, ContextId, Flow, Loss, Sink, Stop, Trace};
 
@@ -153,6 +154,12 @@ impl Summary {
     /// Returns the scheduling figures of the whole trace.
     pub fn figures(&self) -> &Figures {
         &self.rest.figures
+    }
+
+    /// Returns the budgets of all servers. [`Self::tracks`] does not return them, because they are
+    /// not summarised.
+    pub fn servers(&self) -> &[ServerTrack] {
+        &self.rest.servers
     }
 
     /// Returns the number of mutexes and semaphores.

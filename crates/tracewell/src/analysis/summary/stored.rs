@@ -49,7 +49,8 @@ impl Parts {
 
 /// A stored summary consists of two parts: the records of its rows, and all other bytes, which this
 /// code writes and reads. Together, both parts contain the tracks that [`Summary::tracks`] returns,
-/// except the reasons. After reading, the reasons, the findings and the figures are empty.
+/// except the reasons. After reading, the reasons, the findings, the budgets and the figures are
+/// empty.
 impl Summary {
     /// Returns the length of the records in bytes, not including the records that [`Self::put`]
     /// returns.
@@ -97,6 +98,7 @@ impl Summary {
             left_out: Stored::take(input)?,
             marks: Vec::new(),
             arrows: Vec::new(),
+            servers: Vec::new(),
             levels: Vec::new(),
             machines: Vec::new(),
             spans: Vec::new(),

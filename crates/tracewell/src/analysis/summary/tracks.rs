@@ -34,12 +34,28 @@ impl Summary {
     /// keeps at most one wait. At resolution 0, the rows are exact. If a range ends before it
     /// begins, it is treated as a range of one tick at its beginning.
     ///
-    /// The tracks contain neither figures (see [`Self::figures`]) nor findings: a large trace has
-    /// too many of them.
+    /// The tracks contain neither figures (see [`Self::figures`]) nor budgets (see
+    /// [`Self::servers`]) nor findings: a large trace has too many of these.
     ///
     /// # Errors
     /// Returns an error if the file of the summary cannot be read or is damaged.
     pub fn tracks(&self, range: Range<u64>, resolution: u64) -> io::Result<Tracks> {
+        self.tracks_in_windows(range, resolution, 0)
+    }
+
+    /// Like [`Self::tracks`], but the time of each activity of a core is also exact within each
+    /// window. Windows begin at multiples of `window` ticks. Windows that are shorter than
+    /// `resolution` have no effect.
+    ///
+    /// # Errors
+    /// Returns an error if the file of the summary cannot be read or is damaged.
+    pub fn tracks_in_windows(
+        &self,
+        range: Range<u64>,
+        resolution: u64,
+        window: u64,
+    ) -> io::Result<Tracks> {
+        let window = if window < resolution { 0 } else { window };
         let range = range.start..range.end.max(range.start);
         let Self { rest, parts } = self;
         let gaps = rest.gaps.iter().filter(|gap| overlaps(&range, gap.from, gap.until));
@@ -58,12 +74,13 @@ impl Summary {
             reasons: rest.reasons.clone(),
             left_out: rest.left_out + parts.marks.left_out() + parts.arrows.left_out() + waits,
             figures: Figures::default(),
+            servers: Vec::new(),
             levels: Vec::new(),
             machines: Vec::new(),
             spans: Vec::new(),
             machine_figures: machines::Figures::default(),
         };
-        for piece in self.pieces(&range, resolution) {
+        for piece in self.pieces(&range, resolution, window) {
             match piece? {
                 Piece::Core(row) => tracks.cores.push(row),
                 Piece::Context(row) => tracks.contexts.push(row),
@@ -77,7 +94,7 @@ impl Summary {
 
     /// Makes the pieces that take most of the time. The pieces of a kind are in the order of their
     /// numbers.
-    fn pieces(&self, range: &Range<u64>, resolution: u64) -> Vec<io::Result<Piece>> {
+    fn pieces(&self, range: &Range<u64>, resolution: u64, window: u64) -> Vec<io::Result<Piece>> {
         let Self { rest, parts } = self;
         let Parts { cores, contexts, locks, marks, arrows, pool } = parts;
         let counts = [
@@ -95,11 +112,12 @@ impl Summary {
         };
         let piece = |number: usize| {
             let Some(context) = number.checked_sub(counts[0]) else {
-                return self.row((cores, &rest.cores), number, range, resolution).map(Piece::Core);
+                let rows = (&cores[..], &rest.cores[..]);
+                return self.row(rows, number, range, (resolution, window)).map(Piece::Core);
             };
             let Some(other) = context.checked_sub(counts[1]) else {
                 let rows = (&contexts[..], &rest.contexts[..]);
-                return self.row(rows, context, range, resolution).map(Piece::Context);
+                return self.row(rows, context, range, (resolution, 0)).map(Piece::Context);
             };
             match other.checked_sub(counts[2]) {
                 None => lock(other).map(Piece::Lock),
@@ -117,12 +135,12 @@ impl Summary {
         (rows, last): (&[SummaryRow<S>], &[Row<S>]),
         number: usize,
         range: &Range<u64>,
-        resolution: u64,
+        (resolution, window): (u64, u64),
     ) -> io::Result<Row<S>> {
         let none = SummaryRow::default();
         let row = rows.get(number).unwrap_or(&none);
         let last = last.get(number).and_then(|row| row.changes().last());
-        row.row(range, resolution, last, &self.parts.pool)
+        row.row_in_windows(range, resolution, window, last, &self.parts.pool)
     }
 }
 

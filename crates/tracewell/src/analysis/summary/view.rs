@@ -25,11 +25,25 @@ impl<S: RowState> SummaryRow<S> {
         last: Option<&Change<S>>,
         pool: &Pool,
     ) -> io::Result<Row<S>> {
+        self.row_in_windows(range, resolution, 0, last, pool)
+    }
+
+    /// Like [`Self::row`], but combines no states across the beginning of a window. Windows begin
+    /// at multiples of `window` ticks. If `window` is 0, there are no windows.
+    pub(super) fn row_in_windows(
+        &self,
+        range: &Range<u64>,
+        resolution: u64,
+        window: u64,
+        last: Option<&Change<S>>,
+        pool: &Pool,
+    ) -> io::Result<Row<S>> {
         let mut view = View {
             row: self,
             pool,
             range,
             resolution,
+            window,
             shown: Vec::new(),
             sum: Sum::default(),
             from: START,
@@ -64,6 +78,7 @@ struct View<'a, S> {
     pool: &'a Pool,
     range: &'a Range<u64>,
     resolution: u64,
+    window: u64,
     shown: Vec<Change<S>>,
     /// The combined states that have not been shown yet, their beginning, and their total length.
     sum: Sum,
@@ -179,7 +194,15 @@ impl<S: RowState> View<'_, S> {
     /// change, and sums do not contain this state.
     fn combines(&self, from: Position, end: Position) -> bool {
         let is_short = end.ticks.saturating_sub(from.ticks) <= self.resolution;
-        self.resolution > 0 && is_short && !self.is_after(from)
+        self.resolution > 0
+            && is_short
+            && !self.is_after(from)
+            && self.is_in_one_window(from.ticks, end.ticks)
+    }
+
+    /// Returns true if no window begins within an interval.
+    fn is_in_one_window(&self, from: u64, end: u64) -> bool {
+        self.window == 0 || end <= from || from / self.window == (end - 1) / self.window
     }
 
     /// Adds the shares of a part to the combined states.
@@ -203,7 +226,8 @@ impl<S: RowState> View<'_, S> {
             return;
         }
         let length = end.ticks.saturating_sub(at.ticks);
-        if length > self.resolution || self.resolution == 0 {
+        let is_long = length > self.resolution || self.resolution == 0;
+        if is_long || !self.is_in_one_window(at.ticks, end.ticks) {
             self.show_sum();
             self.show(at, self.state(state));
         } else {
@@ -237,9 +261,12 @@ impl<S: RowState> View<'_, S> {
     }
 
     /// Makes room for a further part of this length among the combined states. If the combined
-    /// states would become too long with this part, shows them first.
+    /// states would become too long with this part, or would not be in one window, shows them
+    /// first.
     fn make_room(&mut self, at: Position, length: u64) {
-        if self.length.saturating_add(length) > self.resolution {
+        let end = at.ticks.saturating_add(length);
+        let is_long = self.length.saturating_add(length) > self.resolution;
+        if is_long || !(self.sum.is_empty() || self.is_in_one_window(self.from.ticks, end)) {
             self.show_sum();
         }
         if self.sum.is_empty() {
@@ -359,6 +386,25 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn the_time_of_each_class_in_each_window_is_exact(
+            changes in lengths(),
+            resolution in 1..400_u64,
+            factor in 1..9_u64,
+        ) {
+            let (row, summary, end, pool) = rows(&changes);
+            let window = factor * resolution;
+            let shown = summary.row_in_windows(&(0..end), resolution, window, None, &pool).unwrap();
+            for from in (0..end).step_by(window as usize) {
+                let range = from..from + window;
+                prop_assert_eq!(times(&shown, &range, end), times(&row, &range, end));
+            }
+            let least = summary.row(&(0..end), resolution, None, &pool).unwrap().changes().len();
+            // At most the combined states of each window, and one state at its beginning, are more.
+            let more = (end / window + 1) as usize * 8;
+            prop_assert!(shown.changes().len() <= least + more);
+        }
 
         #[test]
         fn without_a_resolution_the_row_is_exact(changes in lengths(), part in 0.0..1.0) {

@@ -11,10 +11,13 @@ use super::findings::Inversions;
 use super::jobs::Jobs;
 use super::locks::Locks;
 use super::machines::{MachineTrackBuilder, MachineTracks};
+use super::servers::Servers;
 use super::{
     Arrow, ArrowKind, Gap, Holder, MAX_ENTRIES, Mark, Occupant, Position, Row, Settled, Tracks,
 };
-use crate::analysis::scheduling::{JobChange, Moments, Recorded, Scheduling, Wait, Wanted};
+use crate::analysis::scheduling::{
+    JobChange, Moments, Recorded, Scheduling, ServerState, Wait, Wanted,
+};
 use crate::model::schema::Schema;
 use crate::model::{
     Batch, ContextId, Flow, Loss, Meaning, OnBehalf, Processor, Running, Sink, Trace,
@@ -60,7 +63,7 @@ impl TrackBuilder {
 
     /// Passes on the parts of tracks that later events cannot change, and removes them from the
     /// builder. [`Self::finish`] returns only the rest. Jobs and gaps stay, because later events
-    /// may end them.
+    /// may end them. Budgets of servers stay, because the number of their changes is limited.
     pub(in crate::analysis) fn settle(&mut self, settled: &mut impl Settled) {
         let builder = self.scheduling.moments_mut();
         for (number, row) in builder.cores.iter_mut().enumerate() {
@@ -93,7 +96,7 @@ impl TrackBuilder {
         let MachineTracks { levels, machines, mut messages, spans, left_out, figures } =
             machines.finish(trace);
         let (contexts, reasons) = builder.contexts.finish();
-        let left_out = builder.left_out + left_out;
+        let left_out = builder.left_out + builder.servers.left_out + left_out;
         builder.arrows.append(&mut messages);
         // The sort is stable, so the causes of one effect keep their order.
         builder.arrows.sort_by_key(|arrow| arrow.to);
@@ -106,6 +109,7 @@ impl TrackBuilder {
             jobs,
             misses,
             locks: builder.locks.finish(),
+            servers: builder.servers.finish(&scheduling.servers),
             marks: builder.marks,
             arrows: builder.arrows,
             levels,
@@ -145,6 +149,7 @@ struct Builder {
     contexts: Contexts,
     jobs: Jobs,
     locks: Locks,
+    servers: Servers,
     /// `None` if inversions are not wanted.
     inversions: Option<Inversions>,
     marks: Vec<Mark>,
@@ -154,7 +159,8 @@ struct Builder {
     shows_switches: bool,
     /// True if no event has followed the latest gap.
     in_gap: bool,
-    /// Number of entries in all tracks except the states of contexts, which `contexts` counts.
+    /// Number of entries in all tracks except the states of contexts, which `contexts` counts, and
+    /// the budgets of servers.
     entries: u64,
     left_out: u64,
 }
@@ -248,6 +254,14 @@ impl Moments for Builder {
         }
     }
 
+    fn budget(&mut self, server: usize, state: ServerState, at: Position) {
+        self.servers.change(server, state, at);
+    }
+
+    fn supply_corrected(&mut self, server: usize, before: u64, now: u64) {
+        self.servers.correct(server, now.wrapping_sub(before).cast_signed());
+    }
+
     fn runs(
         &mut self,
         cpu: u16,
@@ -287,6 +301,7 @@ impl Moments for Builder {
         self.contexts.gap(from);
         self.jobs.gap();
         self.locks.gap(from);
+        self.servers.gap(from);
         self.inversions.iter_mut().for_each(Inversions::gap);
         self.interrupts.iter_mut().for_each(Vec::clear);
         for core in &mut self.cores {

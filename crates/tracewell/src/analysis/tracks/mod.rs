@@ -9,6 +9,7 @@
 //! | `contexts` | the state of each context |
 //! | `locks` | holders of mutexes, and waits |
 //! | `jobs` | jobs from release to completion |
+//! | `servers` | budgets of servers |
 //! | `machines` | states and steps of machines, levels of queues, messages |
 //! | `spans` | the spans of instrumented programs, in each thread |
 //! | `findings` | priority inversions and missed deadlines |
@@ -48,6 +49,7 @@ mod jobs;
 mod locks;
 mod machines;
 mod row;
+mod servers;
 mod settled;
 mod spans;
 mod state;
@@ -58,13 +60,14 @@ pub use jobs::{Job, Miss};
 pub use locks::{Holder, LockTrack, WaitSpan};
 pub use machines::{LevelTrack, MachineTrack, MachineTrackBuilder, MachineTracks, StepSpan};
 pub use row::{Change, Row, Span};
+pub use servers::ServerTrack;
 pub(in crate::analysis) use settled::Settled;
 pub use spans::{EnteredSpan, SpanTrack};
 pub use state::{Occupant, Reason, State};
 
 use crate::analysis::machines as machine_figures;
 use crate::analysis::scheduling::Figures;
-pub use crate::analysis::scheduling::Position;
+pub use crate::analysis::scheduling::{Budget, Position, ServerState};
 use crate::model::{ContextId, LossCause};
 
 /// Maximum number of changes, marks, jobs, waits and arrows of all tracks together.
@@ -85,6 +88,8 @@ pub struct Tracks {
     pub misses: Vec<Miss>,
     /// Mutexes and semaphores, in the order of the first request.
     pub locks: Vec<LockTrack>,
+    /// Servers, in the order of [`Figures::servers`].
+    pub servers: Vec<ServerTrack>,
     /// Events that are shown as single points, in order of time.
     pub marks: Vec<Mark>,
     /// Causes and effects, in the order of the effects.

@@ -123,6 +123,14 @@ impl<S: Copy + PartialEq> Row<S> {
         }
     }
 
+    /// Adds a change, even if the state before it is the same. If the latest change has the same
+    /// position, replaces it. Returns true if the row became longer.
+    pub(super) fn push(&mut self, at: Position, state: S) -> bool {
+        let before = self.changes.pop_if(|last| last.at == at);
+        self.changes.push(Change { at, state });
+        before.is_none()
+    }
+
     /// Replaces the state of the latest change. If the state before it is the same, removes the
     /// change.
     fn replace(&mut self, state: S) {

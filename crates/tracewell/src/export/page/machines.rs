@@ -1,5 +1,5 @@
 //! Converts the tracks of state machines and spans, and the levels of queues, pools and semaphores,
-//! to rows.
+//! to rows. The rows of servers are in [`super::servers`].
 //!
 //! | kind of row | state of a change | value |
 //! |---|---|---|
@@ -13,19 +13,21 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use super::rows::Rows;
+use super::servers::ServerRow;
 use crate::analysis::machines::Named;
 use crate::analysis::summary::distinct;
 use crate::analysis::tracks::{
-    Arrow, Change, LevelTrack, MachineTrack, MachineTracks, Row, SpanTrack, StepSpan,
+    Arrow, Change, LevelTrack, MachineTrack, MachineTracks, Row, ServerTrack, SpanTrack, StepSpan,
 };
 use crate::model::Trace;
 use crate::report::key_text;
 
-/// The rows of machines and of levels, and the messages.
+/// The rows of machines, levels and servers, and the messages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct MachineRows {
     pub(super) machines: Vec<MachineRow>,
     pub(super) levels: Vec<LevelRow>,
+    pub(super) servers: Vec<ServerRow>,
     pub(super) messages: Vec<Arrow>,
 }
 
@@ -48,12 +50,13 @@ pub(super) struct LevelRow {
 }
 
 impl MachineRows {
-    pub(super) fn new(trace: &Trace, tracks: MachineTracks) -> Self {
+    pub(super) fn new(trace: &Trace, tracks: MachineTracks, servers: &[ServerTrack]) -> Self {
         let MachineTracks { machines, levels, messages, spans, .. } = tracks;
         let machines = machines.into_iter().map(|track| machine(trace, track));
         Self {
             machines: machines.chain(spans.iter().map(|track| spans_of(trace, track))).collect(),
             levels: levels.into_iter().map(|track| level(trace, track)).collect(),
+            servers: servers.iter().map(|track| ServerRow::new(trace, track)).collect(),
             messages,
         }
     }
@@ -63,11 +66,12 @@ impl MachineRows {
         distinct(self.messages.iter(), range, resolution)
     }
 
-    /// Adds the rows. The time is divided into parts of `resolution` ticks, and a row contains only
-    /// the last change in each part.
+    /// Adds the rows. The time is divided into parts of `resolution` ticks, and a row of a machine
+    /// or a level contains only the last change in each part.
     pub(super) fn show(&self, resolution: u64, rows: &mut Rows) {
         self.machines.iter().for_each(|machine| machine.show(resolution, rows));
         self.levels.iter().for_each(|level| level.show(resolution, rows));
+        self.servers.iter().for_each(|server| server.show(resolution, rows));
     }
 }
 

@@ -6,6 +6,7 @@
 //! | `tracks` | tracks as columns |
 //! | `rows` | changes and waits of rows as columns |
 //! | `machines` | the tracks of machines and queues as rows |
+//! | `servers` | the budgets of servers as rows |
 //! | `figures` | the figures of `analyze` as JSON |
 //! | `found` | the search in a large trace |
 //! | `columns` | the payload: a header and columns, compressed |
@@ -25,6 +26,7 @@ mod machines;
 mod matching;
 mod rows;
 mod served;
+mod servers;
 mod sha256;
 mod stored;
 mod tracks;
@@ -79,7 +81,7 @@ pub static HTML: Export = Export {
 };
 
 /// The version of the payload.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 fn write(
     input: &mut Input,
@@ -184,7 +186,7 @@ impl PageBuilder {
         let left_out = tracks.left_out + machines.left_out;
         let mut header = header(trace, title, &range, left_out, tracks.figures.more_waits);
         let names = Names::new(trace, &tracks, &tracks.figures, &events);
-        let machines = MachineRows::new(trace, machines);
+        let machines = MachineRows::new(trace, machines, &tracks.servers);
         let shown = Shown {
             tracks: &tracks,
             names: &names,

@@ -195,6 +195,9 @@ pub struct View {
     /// Number of parts into which the range is divided. States that are shorter than a part are
     /// combined with their neighbours.
     pub parts: u64,
+    /// Length of a window in ticks. Windows begin at multiples of it. The time of each activity of
+    /// a core is exact in each window. 0 if there are no windows.
+    pub window: u64,
     /// The events of the range, if the view lists them.
     pub listed: Option<Listed>,
 }
@@ -202,7 +205,7 @@ pub struct View {
 impl Default for View {
     /// Returns the first view of a large trace: the whole trace without a list of events.
     fn default() -> Self {
-        Self { range: None, parts: PARTS, listed: None }
+        Self { range: None, parts: PARTS, window: 0, listed: None }
     }
 }
 
@@ -237,7 +240,8 @@ impl Facts {
         header["contexts"] = events.contexts(trace);
         header["reasons"] = names.reasons.clone();
         header["inversions"] = names.inversions.len().into();
-        Ok(Self { header, span, names, machines: MachineRows::new(trace, machines), figures })
+        let machines = MachineRows::new(trace, machines, summary.servers());
+        Ok(Self { header, span, names, machines, figures })
     }
 
     /// Returns true if the facts contain the names of everything that the summary contains.
@@ -276,7 +280,7 @@ impl Facts {
     /// only a seventh smaller, so they are not compressed.
     fn view(&self, summary: &Summary, view: &View) -> io::Result<Vec<u8>> {
         let Self { header, span, names, machines, figures } = self;
-        let View { range, parts, listed } = view;
+        let View { range, parts, window, listed } = view;
         let is_whole = range.as_ref().is_none_or(|range| *range == (0..*span));
         let range = range.clone().unwrap_or(0..*span);
         let range = range.start..range.end.max(range.start);
@@ -284,7 +288,7 @@ impl Facts {
         let is_listed = listed.as_ref().is_some_and(|listed| listed.events.is_some());
         let parted = (range.end - range.start) / (*parts).max(1);
         let resolution = if is_listed { 0 } else { parted };
-        let tracks = summary.tracks(range.clone(), resolution)?;
+        let tracks = summary.tracks_in_windows(range.clone(), resolution, *window)?;
         // The approximate number of events is computed from the sequence numbers of the shown
         // changes.
         let shown = tracks.contexts().flat_map(|(_, row)| row.changes());
@@ -307,6 +311,7 @@ impl Facts {
             "from": range.start.to_string(),
             "until": range.end.to_string(),
             "resolution": resolution.to_string(),
+            "window": window.to_string(),
             "events": if is_cut { about.max(MAX_LISTED + 1) } else { about },
             "most": MAX_LISTED,
             "listed": listed.is_some() && !is_cut,
@@ -436,7 +441,7 @@ pub(super) mod tests {
         let trace = crate::open(TINY).unwrap().read(&mut listed).unwrap();
         assert!(listed.events.count > 10 && listed.events.count < trace.events);
         let listed = Some(listed.finish(&trace));
-        let view = View { range: Some(range), parts: 10, listed };
+        let view = View { range: Some(range), parts: 10, listed, ..View::default() };
         // Both views have the same columns, except that only the first contains the figures.
         let part = columns(&page.view(&view).unwrap());
         let figures = ("figures".to_owned(), page.facts.figures.len() as u64);
@@ -453,7 +458,7 @@ pub(super) mod tests {
         // A range that ends before it begins counts as one tick.
         let from = page.facts.span / 2;
         let view =
-            |range| page.view(&View { range: Some(range), parts: 10, listed: None }).unwrap();
+            |range| page.view(&View { range: Some(range), parts: 10, ..View::default() }).unwrap();
         assert_eq!(view(from..0), view(from..from));
     }
 

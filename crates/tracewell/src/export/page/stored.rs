@@ -19,6 +19,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use super::VERSION;
 use super::machines::{LevelRow, MachineRow, MachineRows};
 use super::served::{Facts, LargePage};
+use super::servers::ServerRow;
 use super::tracks::{Inversion, Names};
 use crate::analysis::stored::{Stored, put_bytes, stored_structs, take_bytes};
 use crate::analysis::summary::{Summary, checksum};
@@ -27,7 +28,7 @@ const MAGIC: &[u8; 8] = b"tw-page\n";
 
 /// The form of the bytes, and the version of the payload. Increment the first number whenever the
 /// form changes.
-const FORM: u32 = 5 << 16 | VERSION;
+const FORM: u32 = 6 << 16 | VERSION;
 
 /// Length in bytes of the last part of a file. This part begins with [`MAGIC`].
 const TAIL: usize = 32;
@@ -37,7 +38,8 @@ stored_structs! {
     Names { locks, reasons, inversions, longest, severe }
     MachineRow { members, row, steps }
     LevelRow { members, row }
-    MachineRows { machines, levels, messages }
+    ServerRow { members, least, row }
+    MachineRows { machines, levels, servers, messages }
 }
 
 impl Stored for Facts {
@@ -167,13 +169,14 @@ mod tests {
         LargePage::load(file, accepts)
     }
 
-    const TRACES: [&str; 2] = ["threadx/tiny.trx", "../../../../examples/scheduling.trx"];
+    const TRACES: [&str; 3] =
+        ["threadx/tiny.trx", "../../../../examples/scheduling.trx", "shark/cbs_server.dat"];
 
     fn views(span: u64) -> impl Iterator<Item = View> {
         let ranges = [None, Some(0..span / 3), Some(span / 2..span), Some(span..span + 5)];
         let ranges = ranges.into_iter();
         let parts = ranges.flat_map(|range| [(range.clone(), 5), (range, 900)]);
-        parts.map(|(range, parts)| View { range, parts, listed: None })
+        parts.map(|(range, parts)| View { range, parts, ..View::default() })
     }
 
     #[test]
@@ -221,7 +224,7 @@ mod tests {
         let mut flipped = bytes.clone();
         flipped[records / 2] ^= 1;
         let (_, page) = loaded(&flipped, |_| true).unwrap();
-        let view = View { range: Some(0..page.facts.span), parts: u64::MAX, listed: None };
+        let view = View { range: Some(0..page.facts.span), parts: u64::MAX, ..View::default() };
         assert_eq!(page.view(&view).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 

@@ -28,7 +28,7 @@ impl Scale {
     }
 
     /// Returns the tick at which a column begins.
-    fn start(&self, column: usize) -> u64 {
+    pub(super) fn start(&self, column: usize) -> u64 {
         let offset = u128::from(self.length()) * column as u128 / self.count as u128;
         self.ticks.start + offset as u64
     }

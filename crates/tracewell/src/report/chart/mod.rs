@@ -1,10 +1,11 @@
-//! A chart of tracks as text: a row for each core, context, lock, state machine and queue, and a
-//! column for each interval of time.
+//! A chart of tracks as text: a row for each core, context, lock, state machine, queue and server,
+//! and a column for each interval of time.
 //!
 //! | file | content |
 //! |---|---|
 //! | `columns` | the time of each state in each column |
 //! | `machines` | the rows of state machines, and of levels |
+//! | `servers` | the rows of servers |
 //! | `symbols` | the characters for states, and the legend |
 //! | `axis` | times above the chart, and their unit |
 //!
@@ -13,6 +14,7 @@
 mod axis;
 mod columns;
 mod machines;
+mod servers;
 mod symbols;
 
 use std::collections::{BTreeSet, HashSet};
@@ -21,7 +23,9 @@ use std::ops::Range;
 
 use super::scheduling::resource_label;
 use crate::analysis::machines::Named;
-use crate::analysis::tracks::{Gap, LevelTrack, LockTrack, Occupant, Row, State, Tracks};
+use crate::analysis::tracks::{
+    Gap, LevelTrack, LockTrack, Occupant, Row, ServerTrack, State, Tracks,
+};
 use crate::model::{ContextId, Trace};
 use crate::select::{Selection, SelectionError, is_context};
 use crate::text::calendar::Zone;
@@ -99,6 +103,8 @@ const STATE: &str = " state";
 const STEPS: &str = " steps";
 const LEVEL: &str = " level";
 const SPANS: &str = " spans";
+const BUDGET: &str = " budget";
+const USED: &str = " used";
 
 /// Maximum number of rows of spans for each thread. Deeper spans have no row.
 const MAX_SPAN_DEPTH: usize = 4;
@@ -144,11 +150,12 @@ impl<'a> Chart<'a> {
         let mut names: Vec<_> =
             contexts.iter().map(|id| format!("a {}", name(trace, *id))).collect();
         if has_all_rows(&options.selection) {
-            let Tracks { locks, machines, levels, .. } = tracks;
+            let Tracks { locks, machines, levels, servers, .. } = tracks;
             names.extend(locks.iter().map(|lock| lock_name(trace, lock) + WAITS));
             names.extend(machines.iter().map(|track| shown_name(trace, &track.machine) + STATE));
             let label = |track: &LevelTrack| shown(&track.label(trace)).into_owned();
             names.extend(levels.iter().map(|track| label(track) + LEVEL));
+            names.extend(servers.iter().map(|track| server_name(trace, track) + part_of(track)));
         }
         let spans = tracks.spans.iter().filter(|track| contexts.contains(&track.context));
         names.extend(spans.map(|track| name(trace, track.context) + SPANS));
@@ -188,6 +195,7 @@ impl<'a> Chart<'a> {
             self.locks();
             self.machines();
             self.levels();
+            self.servers();
         }
         self.gaps();
         for Drawn { name, part, cells } in &self.rows {
@@ -361,6 +369,20 @@ impl<'a> Chart<'a> {
         }
     }
 
+    fn servers(&mut self) {
+        for track in &self.tracks.servers {
+            let (trace, end) = (self.trace, self.tracks.span);
+            let row = servers::budget(trace, track, &self.scale, end, &self.symbols);
+            if let Some(row) = row {
+                match track.size {
+                    Some(_) => self.legend.budgets(),
+                    None => self.legend.levels(),
+                }
+                self.explained(&server_name(trace, track), part_of(track), row);
+            }
+        }
+    }
+
     /// Adds a row, and explains it below the legend.
     fn explained(&mut self, name: &str, part: &'static str, row: Explained) {
         let Explained { cells, mut entries } = row;
@@ -486,6 +508,19 @@ fn name(trace: &Trace, context: ContextId) -> String {
 
 fn lock_name(trace: &Trace, lock: &LockTrack) -> String {
     shown(&resource_label(trace, lock.key, lock.kind)).into_owned()
+}
+
+fn server_name(trace: &Trace, server: &ServerTrack) -> String {
+    shown(&resource_label(trace, server.key, None)).into_owned()
+}
+
+/// Returns the word for what the row of a server shows. If the size of the budget is unknown, the
+/// row shows the used part.
+const fn part_of(server: &ServerTrack) -> &'static str {
+    match server.size {
+        Some(_) => BUDGET,
+        None => USED,
+    }
 }
 
 fn shown_name(trace: &Trace, named: &Named) -> String {

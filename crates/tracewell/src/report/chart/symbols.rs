@@ -144,6 +144,7 @@ pub(super) struct Legend {
     machines: bool,
     spans: bool,
     levels: bool,
+    budgets: bool,
     /// The number of events in the column with the most events.
     events: Option<u64>,
 }
@@ -172,6 +173,11 @@ impl Legend {
     /// Adds the characters for levels to the legend.
     pub(super) fn levels(&mut self) {
         self.levels = true;
+    }
+
+    /// Adds the characters for budgets of servers to the legend.
+    pub(super) fn budgets(&mut self) {
+        self.budgets = true;
     }
 
     /// Adds the characters for numbers of events to the legend. `most` is the maximum number of
@@ -203,6 +209,9 @@ impl Legend {
         }
         if self.levels {
             entries.push(format!("{} empty, {shares} highest level", symbols.free()));
+        }
+        if self.budgets {
+            entries.push(format!("{} budget exhausted, {shares} budget left", symbols.free()));
         }
         if let Some(most) = self.events {
             entries.push(format!("{shares} events, at most {most} in a column"));

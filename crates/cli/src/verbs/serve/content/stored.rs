@@ -195,7 +195,7 @@ mod tests {
         thread::spawn(move || reader.read(false));
         let (_, edition) = content.page().unwrap();
         assert_eq!((edition, content.has_views()), (1, true), "the stored summary is shown");
-        let view = || View { range: Some(0..trace.span / 100), parts: 100_000, listed: None };
+        let view = || View { range: Some(0..trace.span / 100), parts: 100_000, ..View::default() };
         assert!(content.view(view()).unwrap().is_some());
         damage(&cache.file(&key));
         // The reading thread answers this request while it reads the trace again. If it has already
