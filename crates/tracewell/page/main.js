@@ -3,6 +3,7 @@
 import { SERVER } from "./asks.js";
 import { Live } from "./live.js";
 import { named, show } from "./page.js";
+import { loadFonts } from "./paint.js";
 import { Several } from "./several.js";
 import { ServerMarks, fetched, fetchedJson, inflated, payload } from "./source.js";
 import { offsetsIn } from "./view.js";
@@ -17,7 +18,9 @@ async function start() {
         return;
     }
     const live = new Live(named("progress"), named("pause"));
-    const { files, editions } = await fetchedJson("trace");
+    const trace = fetchedJson("trace");
+    loadFonts();
+    const { files, editions } = await trace;
     if (files.length > 1) {
         await startSeveral(files, editions, live);
         return;
@@ -25,6 +28,7 @@ async function start() {
     const content = await first("", editions[0]);
     const page = show(content, new ServerMarks(), view, SERVER);
     live.watch((isReading) => page.reading(isReading));
+    await firstPicture();
     live.follow(content.edition, async () => {
         // A view for the width of this window. Without it, a wide window would show a coarse view after each edition.
         const next = await fetched(`page?so_far=1&parts=${page.parts}`);
@@ -46,6 +50,11 @@ async function first(file, newest) {
     return needsWhole ? fetched(`page?so_far=1${file}`) : content;
 }
 
+/** Resolves when the browser has shown the next frame. Before that, the page must not load a long payload, which would delay this frame. */
+function firstPicture() {
+    return new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); });
+}
+
 /**
  * Shows several files. The page keeps marks in its address, because one mark may belong to several files.
  * @param {string[]} titles
@@ -59,6 +68,7 @@ async function startSeveral(titles, newest, live) {
     const none = async () => Promise.reject(new Error("views of parts need a page with a single file"));
     const page = show(several.content(offsetsIn(location.hash.slice(1))), null, none, null, several);
     const sum = () => editions.reduce((all, edition) => all + edition, 0);
+    await firstPicture();
     live.follow(sum(), async () => {
         for (const [file, edition] of live.editions.entries()) {
             if (edition === editions[file]) continue;
