@@ -13,6 +13,9 @@ import { counted } from "./words.js";
  * }} Part
  */
 
+/** Number of parts of the first view, as in `served.rs`. The server has made this view in advance. */
+export const FIRST_PARTS = 840;
+
 /** Time in milliseconds between the last change of the view and the request to the server. */
 const PAUSE = 80;
 

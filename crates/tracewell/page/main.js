@@ -3,6 +3,7 @@
 import { SERVER } from "./asks.js";
 import { Live } from "./live.js";
 import { named, show } from "./page.js";
+import { loadFonts } from "./paint.js";
 import { Several } from "./several.js";
 import { ServerMarks, fetched, fetchedJson, inflated, payload } from "./source.js";
 import { offsetsIn } from "./view.js";
@@ -17,35 +18,57 @@ async function start() {
         return;
     }
     const live = new Live(named("progress"), named("pause"));
-    const { files } = await fetchedJson("trace");
+    const trace = fetchedJson("trace");
+    loadFonts();
+    const { files, editions } = await trace;
     if (files.length > 1) {
-        await startSeveral(files, live);
+        await startSeveral(files, editions, live);
         return;
     }
-    // While the server reads the trace for the first time, it sends the part that it has read so far.
-    const content = await fetched("page?so_far=1");
+    const content = await first("", editions[0]);
     const page = show(content, new ServerMarks(), view, SERVER);
     live.watch((isReading) => page.reading(isReading));
+    await firstPicture();
     live.follow(content.edition, async () => {
-        const next = await fetched("page?so_far=1");
+        // A view for the width of this window. Without it, a wide window would show a coarse view after each edition.
+        const next = await fetched(`page?so_far=1&parts=${page.parts}`);
         page.update(next);
         return next.edition;
     });
 }
 
 /**
+ * Returns the content for the first picture. While the server reads the trace for the first time, this is the part that it has read so far.
+ * If the whole trace is long, it is a view with an earlier edition, so the page then loads the whole trace.
+ * @param {string} file parameter of the requests, if there are several files
+ * @param {number} newest edition on the server
+ */
+async function first(file, newest) {
+    const content = await fetched(`page?first=1${file}`);
+    // The address of a page with the whole trace contains numbers that a view does not have.
+    const needsWhole = location.hash.length > 1 && content.edition < newest;
+    return needsWhole ? fetched(`page?so_far=1${file}`) : content;
+}
+
+/** Resolves when the browser has shown the next frame. Before that, the page must not load a long payload, which would delay this frame. */
+function firstPicture() {
+    return new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); });
+}
+
+/**
  * Shows several files. The page keeps marks in its address, because one mark may belong to several files.
  * @param {string[]} titles
+ * @param {number[]} newest editions on the server
  * @param {Live} live
  */
-async function startSeveral(titles, live) {
-    // While the server reads a file for the first time, it sends the part that it has read so far.
-    const contents = await Promise.all(titles.map((_, file) => fetched(`page?so_far=1&file=${file}`)));
+async function startSeveral(titles, newest, live) {
+    const contents = await Promise.all(titles.map((_, file) => first(`&file=${file}`, newest[file])));
     const editions = contents.map(({ edition }) => edition);
     const several = new Several(contents, titles);
     const none = async () => Promise.reject(new Error("views of parts need a page with a single file"));
     const page = show(several.content(offsetsIn(location.hash.slice(1))), null, none, null, several);
     const sum = () => editions.reduce((all, edition) => all + edition, 0);
+    await firstPicture();
     live.follow(sum(), async () => {
         for (const [file, edition] of live.editions.entries()) {
             if (edition === editions[file]) continue;

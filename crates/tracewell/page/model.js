@@ -125,7 +125,8 @@ function rowKey({ kind, file = "", number, context, key = "", what = "" }) {
 export function narrowed(values) {
     if (values instanceof Uint8Array) return values.byteLength < values.buffer.byteLength ? values.slice() : values;
     if (!(values instanceof Float64Array)) return values;
-    const most = values.reduce((a, b) => Math.max(a, b), 0);
+    let most = 0;
+    for (let i = 0; i < values.length; i += 1) if (values[i] > most) most = values[i];
     if (most < 2 ** 8) return Uint8Array.from(values);
     if (most < 2 ** 16) return Uint16Array.from(values);
     return most < 2 ** 32 ? Uint32Array.from(values) : values;
@@ -189,6 +190,13 @@ export class Model {
      */
     fill(header, columns) {
         Object.assign(this, new Model(header, columns));
+    }
+
+    /** Returns a model with the same content. It keeps this content when `fill` replaces that of the original. */
+    copy() {
+        // Collect the intervals first, so that both models share them.
+        void this.intervals;
+        return Object.assign(Object.create(Model.prototype), this);
     }
 
     /** Returns the time at which a file ends. @param {number} [file] */

@@ -1,7 +1,7 @@
 // The page of a trace: creates its parts, and draws them after each change. `main.js` and `drop.js` start it.
 
 import { describeEvent, describeRow, describeSpan } from "./describe.js";
-import { Detail, NO_SEQUENCE, READING, unlisted } from "./detail.js";
+import { Detail, FIRST_PARTS, NO_SEQUENCE, READING, unlisted } from "./detail.js";
 import { Details } from "./details.js";
 import { element } from "./elements.js";
 import { EventList } from "./events.js";
@@ -178,7 +178,10 @@ export function show(content, store, load, asks, several = null) {
     /** The colours of the theme for which `contexts` was computed. @type {import("./theme.js").Colours | null} */
     let coloured = null;
     let shownAddress = "";
+    /** True after the first picture. */
     let isDrawn = false;
+    /** True after the first update of lists, tables and the address. */
+    let isFollowed = false;
     const pace = new Pace();
     /** The timer for another frame, which updates the texts if the movement has ended. */
     let settling = 0;
@@ -193,9 +196,9 @@ export function show(content, store, load, asks, several = null) {
         named("back").toggleAttribute("disabled", view.past.length === 0);
         named("forward").toggleAttribute("disabled", view.future.length === 0);
         const address = view.address((offset) => model.exact(offset));
-        if (address !== shownAddress && isDrawn) history.replaceState(null, "", `#${address}`);
+        if (address !== shownAddress && isFollowed) history.replaceState(null, "", `#${address}`);
         shownAddress = address;
-        isDrawn = true;
+        isFollowed = true;
         const sequence = named("sequence");
         sequence.setAttribute("aria-pressed", String(view.isSequence));
         sequence.toggleAttribute("disabled", !view.canSequence);
@@ -213,16 +216,20 @@ export function show(content, store, load, asks, several = null) {
         overview.size = sizeOf(overview.canvas);
         clearTimeout(settling);
         const isMoving = pace.isMoving(view, [view.selection, view.range, view.cursor, view.tab, view.length, view.filter], begun);
+        // Lists and tables follow in the next frame, so that the first picture appears earlier.
+        const follows = isDrawn && !isMoving;
         if (isMoving) settling = setTimeout(plan, REST);
+        else if (!isDrawn) plan();
         // To scroll the list, the browser needs the layout. Scroll before other changes of the
         // page, which would make the browser compute the layout again.
         else if (view.tab === "events") list.follow();
         // The timeline places the line at the pointer. Drawing a text after this change would make the browser compute the style.
         overview.draw();
         timeline.draw();
-        if (!isMoving) follow();
+        if (follows) follow();
         detail.check(model);
-        if (!isMoving) pace.cost = performance.now() - begun;
+        if (follows) pace.cost = performance.now() - begun;
+        isDrawn = true;
         document.documentElement.dataset.lanes = String(timeline.visible(timeline.size.height).length);
         document.documentElement.dataset.frame = (performance.now() - begun).toFixed(2);
         document.documentElement.dataset.drawn = String(Number(document.documentElement.dataset.drawn ?? 0) + 1);
@@ -259,7 +266,7 @@ export function show(content, store, load, asks, several = null) {
         const next = several.content(view.offsets);
         refill(next);
         view.moveOrigin(Number(model.origin - origin), model.length);
-        whole(next);
+        whole();
     };
     const detail = new Detail(view, () => timeline.width, () => timeline.loadWidth, async (query) => {
         try {
@@ -269,9 +276,10 @@ export function show(content, store, load, asks, several = null) {
             named("progress").textContent = /** @type {Error} */ (error).message;
         }
     });
-    const whole = (/** @type {Content} */ { header, columns }) => {
+    const whole = () => {
         overview.cache = null;
-        timeline.whole = overview.whole = model.part ? new Model(header, columns) : null;
+        // The model of the visible part gets a new content with each view, but its parts do not change.
+        timeline.whole = overview.whole = model.part ? model.copy() : null;
     };
     /** Forgets what the server or the worker found out about a large trace, because the trace has changed. */
     const forget = () => {
@@ -283,7 +291,7 @@ export function show(content, store, load, asks, several = null) {
         list: named("list"), side: named("details"),
     }, () => canvas.offsetTop + AXIS + timeline.natural, () => timeline.spare);
     splitters.fit();
-    whole(content);
+    whole();
     headings();
     view.listeners.push(plan);
     view.keepsMarks = store === null;
@@ -300,10 +308,14 @@ export function show(content, store, load, asks, several = null) {
     canvas.focus();
     plan();
     return {
+        /** Number of parts of a view that is as fine as the timeline. */
+        get parts() {
+            return Math.max(timeline.width, FIRST_PARTS);
+        },
         /** Replaces the content with newer content of the same trace. @param {Content} next */
         update(next) {
             refill(next);
-            whole(next);
+            whole();
             forget();
             view.resize(model.length);
         },
@@ -322,7 +334,7 @@ export function show(content, store, load, asks, several = null) {
         replace(next) {
             search.clear();
             refill(next);
-            whole(next);
+            whole();
             exact.clear();
             view.reset(model.length);
             document.title = next.header.title;

@@ -86,6 +86,19 @@ export function setFont(ink, font) {
     current.set(ink, known);
 }
 
+/** The fonts of the picture. */
+const FONTS = ["12px", "11.5px", "600 11px", "600 12.5px", "12.5px"].map((size) => `${size} ${FONT}`);
+
+/** Lets the browser load the fonts of the picture. Call this while the page waits for its content. */
+export function loadFonts() {
+    // A canvas of the page would become black before the first picture.
+    const ink = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+    for (const font of FONTS) {
+        setFont(ink, font);
+        widthOf(ink, "0");
+    }
+}
+
 /** Returns the width of a text in the font that `setFont` has set. @param {CanvasRenderingContext2D} ink @param {string} text */
 function measuredText(ink, text) {
     const all = /** @type {Map<string, Width>} */ (current.get(ink));

@@ -113,7 +113,8 @@ export function payload(bytes) {
  * @returns {Column}
  */
 function decoded(bytes, { form, count, wide }) {
-    if (form === "bytes") return { values: bytes, exact: null };
+    // If no number needs more than seven bits, the bytes are the numbers.
+    if (form === "bytes" || (form === "numbers" && bytes.length === count)) return { values: bytes, exact: null };
     if (wide) {
         const exact = wideNumbers(bytes, count, form === "deltas");
         return { values: Float64Array.from(exact, Number), exact };

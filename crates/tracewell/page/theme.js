@@ -90,6 +90,9 @@ function store(name, value) {
     }
 }
 
+/** The theme that the user chose earlier. The page reads it while it waits for its content, because the browser answers late. */
+const CHOSEN = stored(CHOICE);
+
 /** The theme, which follows the system's preference or the user's choice. */
 export class Theme {
     /** @param {() => void} changed */
@@ -98,7 +101,7 @@ export class Theme {
         this.system = matchMedia("(prefers-color-scheme: dark)");
         this.system.addEventListener("change", () => this.apply());
         /** @type {string | null} */
-        this.choice = stored(CHOICE);
+        this.choice = CHOSEN;
         /** @type {Colours} */
         this.colours = LIGHT;
         this.apply();

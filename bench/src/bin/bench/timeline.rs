@@ -40,7 +40,7 @@ pub(crate) fn timeline(plan: &Plan, folder: &Path) -> Result<()> {
 
     let start = Instant::now();
     let server = Server::start(&program, &file, &cache)?;
-    server.get("api/v1/page?so_far=1")?;
+    server.get("api/v1/page?first=1")?;
     let picture = start.elapsed();
     let (mut memory, mut processor) = (0, Duration::ZERO);
     while server.is_reading()? {
@@ -74,7 +74,7 @@ pub(crate) fn timeline(plan: &Plan, folder: &Path) -> Result<()> {
     for _ in 0..plan.rounds {
         let start = Instant::now();
         let server = Server::start(&program, &file, &cache)?;
-        server.get("api/v1/page?so_far=1")?;
+        server.get("api/v1/page?first=1")?;
         times.push(milliseconds(start.elapsed()));
         processor.push(milliseconds(server.processor_time()?));
         memory = memory.max(server.anonymous_memory()?);

@@ -170,7 +170,7 @@ test("in the sequence view, all times of events have equal width, and the addres
     await page.locator("#timeline").click({ position: { x: 700, y: 80 } });
     await hash(page, /s=\d+\.\d+/);
     await page.reload();
-    await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined);
+    await page.waitForFunction(() => Number(document.documentElement.dataset.drawn) > 1);
     assert.equal(await page.getAttribute("#sequence", "aria-pressed"), "true");
     await page.locator("#sequence").click();
     await page.waitForFunction(() => !location.hash.includes("q=1"));

@@ -85,7 +85,8 @@ export async function opened(address, {
     await prepare(page);
     await page.goto(address);
     // On a busy computer, a debug build needs half a minute for two million events.
-    if (drawn) await page.waitForFunction(() => document.documentElement.dataset.drawn !== undefined, undefined, { timeout: 120_000 });
+    // The first frame is only the picture. Lists and tables follow in the second.
+    if (drawn) await page.waitForFunction(() => Number(document.documentElement.dataset.drawn) > 1, undefined, { timeout: 120_000 });
     else await page.waitForSelector("dialog[open]");
     return { page, faults };
 }

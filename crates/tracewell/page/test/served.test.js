@@ -281,6 +281,31 @@ for (const [name, write] of EARLY) {
     });
 }
 
+test("a long trace is first drawn as a view, and then lists its events", options, async () => {
+    const file = temporary("long.trx");
+    const { count } = repeated(file, 100);
+    const address = await served("-O", "rate=100MHz", file);
+    while ((await (await fetch(`${address}api/v1/trace`)).json()).reading) {
+        await new Promise((resolve) => { setTimeout(resolve, 50); });
+    }
+    const { page, faults } = await openedAt(address, { prepare: (/** @type {any} */ page) => page.addInitScript(FIRST_PICTURE) });
+    const all = `${count.toLocaleString("en")} events`;
+    await page.waitForFunction((/** @type {string} */ text) => document.getElementById("count").textContent.startsWith(text), all);
+    const requests = await page.evaluate(() => performance.getEntriesByType("resource")
+        .filter(({ name }) => /\/page\?/.test(name)).map(({ name, startTime }) => ({ name: name.replace(/.*\?/, ""), startTime })));
+    assert.deepEqual(requests.map(({ name }) => name), ["first=1", "so_far=1&parts=840"]);
+    const { ms, facts } = await page.evaluate(() => globalThis.first);
+    assert.ok(ms < requests[1].startTime, "the page loads the events after the first picture");
+    assert.ok(facts.includes(` ${all} `), facts);
+    // Only the whole trace contains the number of an event, so a link to an event needs the whole trace at once.
+    const linked = await openedAt(`${address}#e=${count - 10}`);
+    assert.ok(await linked.page.locator("#details h2").count() > 0);
+    assert.equal(await linked.page.evaluate(() => location.hash), `#e=${count - 10}`);
+    assert.deepEqual([...faults, ...linked.faults], []);
+    await page.close();
+    await linked.page.close();
+});
+
 test("a trace of more than two million events is loaded in parts", options, async (context) => {
     const file = temporary("large.trx");
     const { count, length } = repeated(file, 2000);

@@ -67,7 +67,7 @@ async function start(query = "", more = {}) {
 /** Waits until the page has read a trace. If it cannot read the trace, fails with the message of the page. */
 async function shown(page) {
     await page.waitForFunction(() => document.querySelector("#start .failure")?.textContent
-        || (!document.querySelector("#start").open && document.documentElement.dataset.drawn), undefined, { timeout: 120_000 });
+        || (!document.querySelector("#start").open && Number(document.documentElement.dataset.drawn) > 1), undefined, { timeout: 120_000 });
     assert.equal(await page.locator("#start .failure").count(), 0, await page.textContent("#message"));
 }
 

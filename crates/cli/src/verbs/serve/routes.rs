@@ -120,7 +120,7 @@ impl Routes {
     /// Returns the addresses that the page requests for its first picture. They must equal those in
     /// `main.js`, or the browser requests them twice.
     fn early(&self) -> Vec<String> {
-        let page = "api/v1/page?so_far=1";
+        let page = "api/v1/page?first=1";
         let pages = match self.shown.all.len() {
             1 => vec![page.to_owned()],
             files => (0..files).map(|file| format!("{page}&file={file}")).collect(),
@@ -137,9 +137,12 @@ impl Routes {
                 Ok(Response::page(html.to_vec(), policy, self.early()))
             }
             "api/v1/page" => {
-                let Asked { query, content, .. } = asked(&["so_far"])?;
-                let page = match query.number("so_far", 0, 1)? {
-                    1 => content.page_so_far(),
+                let Asked { query, content, .. } = asked(&["first", "so_far", "parts"])?;
+                let flag = |name| Ok::<_, Response>(query.number(name, 0, 1)? == 1);
+                let parts = query.number("parts", page::FIRST_PARTS, page::MAX_PARTS)?;
+                let page = match (flag("first")?, flag("so_far")?) {
+                    (true, _) => content.first_page(),
+                    (_, true) => content.page_so_far(parts),
                     _ => content.page(),
                 };
                 let (page, edition) = page.map_err(|error| Response::error(FAILED, error))?;
@@ -149,6 +152,7 @@ impl Routes {
             "api/v1/trace" => {
                 let mut trace = asked(&[])?.content.trace();
                 trace["files"] = self.shown.titles().into();
+                trace["editions"] = self.shown.editions().into();
                 Ok(Response::json(trace.to_string().into_bytes()))
             }
             "api/v1/marks" => with_marks(asked(&[])?.marks.read()),

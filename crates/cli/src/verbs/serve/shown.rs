@@ -34,13 +34,18 @@ impl Shown {
         self.all.iter().zip(&names).map(title).collect()
     }
 
+    /// Returns the edition of each trace.
+    pub(super) fn editions(&self) -> Vec<u64> {
+        editions(&self.all.iter().map(|content| content.progress()).collect::<Vec<_>>())
+    }
+
     /// Waits until the number of changes differs from `last`, but at most for `time`. Returns the
     /// new number of changes, and the progress of all traces together. Under the key `editions`,
     /// the progress contains the edition of each trace.
     pub(super) fn wait(&self, last: Option<u64>, time: Duration) -> Option<(u64, Value)> {
         let number = self.changes.wait(last, time)?;
         let all: Vec<_> = self.all.iter().map(|content| content.progress()).collect();
-        let editions: Vec<_> = all.iter().map(|progress| progress.edition).collect();
+        let editions = editions(&all);
         let mut progress = Progress::sum(all).json();
         progress["editions"] = editions.into();
         Some((number, progress))
@@ -50,4 +55,9 @@ impl Shown {
     pub(super) fn outcome(&self) -> Outcome {
         self.all.iter().map(|content| content.outcome()).max().unwrap_or(Outcome::Done)
     }
+}
+
+/// Returns the edition of each trace.
+fn editions(all: &[Progress]) -> Vec<u64> {
+    all.iter().map(|progress| progress.edition).collect()
 }

@@ -45,7 +45,8 @@ pub use self::found::{FoundEvents, Search};
 pub use self::html::served;
 use self::machines::MachineRows;
 pub use self::served::{
-    LargePage, Listed, ListedEvents, MAX_LISTED, MAX_PARTS, PARTS, ServedBuilder, View,
+    AllEvents, FIRST_PARTS, LargePage, Listed, ListedEvents, MAX_LISTED, MAX_PARTS, PARTS,
+    ServedBuilder, View,
 };
 use self::tracks::{Names, Shown};
 use super::shown_part::{no_events, shown_range};

@@ -19,8 +19,13 @@ use crate::export::ExportError;
 use crate::model::{Batch, Event, Flow, Loss, Processor, Sink, SinkError, Stop, Trace};
 use crate::select::{Bound, Selection, Selector};
 
-/// Number of parts into which the first view of a large trace is divided.
+/// Number of parts into which a view is divided, unless the request states another number.
 pub const PARTS: u64 = 2000;
+
+/// Number of parts of the first view of a trace. The page draws this view before it does anything
+/// else, so it is no finer than a window of 1920 pixels needs. A page in a wider window then loads
+/// a finer view.
+pub const FIRST_PARTS: u64 = 840;
 
 /// Maximum number of parts of a view.
 pub const MAX_PARTS: u64 = 100_000;
@@ -99,19 +104,36 @@ impl ServedBuilder {
         trace: &Trace,
         title: &str,
     ) -> Result<(Vec<u8>, Option<LargePage>), ExportError> {
+        let (page, events) = self.views(trace, title)?;
+        match events {
+            None => {
+                let payload = page.view(&View::default()).map_err(ExportError::Write)?;
+                Ok((payload, Some(page)))
+            }
+            Some(events) => Ok((page.whole(trace, events)?, None)),
+        }
+    }
+
+    /// Returns the page that creates the payloads of views. If the trace has few enough events for
+    /// one payload, also returns these events, for [`LargePage::whole`]. So a caller can show views
+    /// before it makes the payload of the whole trace, which takes much longer. `trace` is the
+    /// trace as it is after the last event.
+    ///
+    /// # Errors
+    /// Returns an error if the trace has no events.
+    pub fn views(
+        self,
+        trace: &Trace,
+        title: &str,
+    ) -> Result<(LargePage, Option<AllEvents>), ExportError> {
         if trace.events == 0 {
             return Err(ExportError::NotPossible("the trace has no events".to_owned()));
         }
         let Self { summary, figures, events, is_large, compression, so_far: _ } = self;
         let summary = summary.finish(trace);
         let facts = Facts::new(trace, title, &summary, figures, &events)?;
-        if is_large {
-            let page = LargePage { facts, summary };
-            let payload = page.view(&View::default()).map_err(ExportError::Write)?;
-            return Ok((payload, Some(page)));
-        }
-        let payload = facts.whole(trace, &summary, events, compression);
-        Ok((payload.map_err(ExportError::Write)?, None))
+        let events = (!is_large).then_some(AllEvents { events, compression });
+        Ok((LargePage { facts, summary }, events))
     }
 
     /// Returns the payload of a view that shows the events so far, as if the trace ended here.
@@ -186,6 +208,13 @@ fn too_large(trace: &Trace, error: TooLarge) -> Result<(), SinkError> {
     }
 }
 
+/// All events of a trace, for the payload of the whole trace.
+#[derive(Debug)]
+pub struct AllEvents {
+    events: Events,
+    compression: Compression,
+}
+
 /// The part of a trace that a payload shows.
 #[derive(Clone, Debug)]
 pub struct View {
@@ -203,9 +232,9 @@ pub struct View {
 }
 
 impl Default for View {
-    /// Returns the first view of a large trace: the whole trace without a list of events.
+    /// Returns the first view of a trace: the whole trace without a list of events.
     fn default() -> Self {
-        Self { range: None, parts: PARTS, window: 0, listed: None }
+        Self { range: None, parts: FIRST_PARTS, window: 0, listed: None }
     }
 }
 
@@ -254,23 +283,17 @@ impl Facts {
 
     /// Returns the payload with the whole trace and all its events.
     fn whole(
-        self,
+        &self,
         trace: &Trace,
         summary: &Summary,
-        events: Events,
-        compression: Compression,
+        AllEvents { events, compression }: AllEvents,
     ) -> io::Result<Vec<u8>> {
-        let Self { mut header, span, names, machines, figures } = self;
-        let tracks = summary.tracks(0..span, 0)?;
+        let Self { header, span, names, machines, figures } = self;
+        let tracks = summary.tracks(0..*span, 0)?;
         let mut columns = Columns::default();
-        columns.bytes(figures::COLUMN, figures);
-        let shown = Shown {
-            tracks: &tracks,
-            names: &names,
-            machines: &machines,
-            range: &(0..span),
-            resolution: 0,
-        };
+        columns.bytes(figures::COLUMN, figures.clone());
+        let mut header = header.clone();
+        let shown = Shown { tracks: &tracks, names, machines, range: &(0..*span), resolution: 0 };
         header["rows"] = shown.put(&mut columns);
         header["kinds"] = events.finish(trace, &mut columns);
         columns.payload(header, compression)
@@ -330,7 +353,8 @@ impl Facts {
     }
 }
 
-/// The page of a trace with too many events for one payload.
+/// The page of a trace with too many events for one payload, or with so many that the page first
+/// shows a view.
 #[derive(Debug)]
 pub struct LargePage {
     pub(super) facts: Facts,
@@ -344,6 +368,15 @@ impl LargePage {
     /// Returns an error if the file of the page cannot be read or is damaged.
     pub fn view(&self, view: &View) -> io::Result<Vec<u8>> {
         self.facts.view(&self.summary, view)
+    }
+
+    /// Returns the payload with the whole trace and all its events. `events` are those that
+    /// [`ServedBuilder::views`] returned with this page, and `trace` is the trace that it received.
+    ///
+    /// # Errors
+    /// Returns an error if the file of the page cannot be read or is damaged.
+    pub fn whole(&self, trace: &Trace, events: AllEvents) -> Result<Vec<u8>, ExportError> {
+        self.facts.whole(trace, &self.summary, events).map_err(ExportError::Write)
     }
 }
 

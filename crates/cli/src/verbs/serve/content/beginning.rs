@@ -62,7 +62,7 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::Arc;
 
-    use tracewell::export::page::View;
+    use tracewell::export::page::{FIRST_PARTS, View};
 
     use super::super::super::traces::Traces;
     use super::super::Content;
@@ -90,13 +90,13 @@ mod tests {
         while content.state().waiting.is_empty() {
             std::thread::yield_now();
         }
-        content.show_beginning(page);
+        content.show_beginning(Arc::new(page));
         // From here on, a request that is still waiting gets no view.
         content.answer(|_| None);
         let answer = early.join().unwrap();
         let is_shown = answer.is_ok_and(|(payload, _)| payload == shown);
         assert!(is_shown, "a request that waits for the beginning is answered");
-        let (payload, edition) = content.page_so_far().unwrap();
+        let (payload, edition) = content.page_so_far(FIRST_PARTS).unwrap();
         assert_eq!((*payload == shown, edition), (true, 0));
         assert!(content.state().shows_part, "the page gets a new edition when more has been read");
         let view = View { range: Some(0..trace.span / 10), ..View::default() };

@@ -16,7 +16,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use tracewell::export::page::{LargePage, View};
+use tracewell::export::page::{FIRST_PARTS, LargePage, View};
 
 use super::cache::Cache;
 use super::progress::{Changes, Progress};
@@ -31,8 +31,11 @@ struct State {
     page: Option<Arc<Vec<u8>>>,
     /// The page that makes views for requests, if the trace is too large for one payload.
     large: Option<Arc<LargePage>>,
-    /// A page of the first events, shown until more events have been read.
+    /// A page of the first events, shown until more events have been read. While the payload of a
+    /// completely read trace is being made, a page of all its events.
     beginning: Option<Arc<LargePage>>,
+    /// A page of all events, if the payload is so long that a page first shows a view.
+    brief: Option<Arc<LargePage>>,
     /// The document of `info --json`.
     info: Option<Value>,
     outcome: Option<Outcome>,
@@ -119,14 +122,37 @@ impl Content {
     }
 
     /// Returns the page's payload and its edition. Until the trace has been read, this payload
-    /// contains the events so far.
+    /// contains the events so far. If the payload is a view, it is divided into `parts`.
     ///
     /// # Errors
     /// Returns the message of the failure if the trace cannot be shown.
-    pub(super) fn page_so_far(&self) -> Result<(Arc<Vec<u8>>, u64), String> {
-        match self.view_so_far(View::default()) {
-            Ok((payload, edition)) => Ok((Arc::new(payload), edition)),
-            Err(_) => self.page(),
+    pub(super) fn page_so_far(&self, parts: u64) -> Result<(Arc<Vec<u8>>, u64), String> {
+        let view = match self.view_so_far(View { parts, ..View::default() }) {
+            Ok((payload, edition)) => return Ok((Arc::new(payload), edition)),
+            Err(view) => view,
+        };
+        let large = if parts == FIRST_PARTS { None } else { self.state().large.clone() };
+        match large.map(|_| self.view(view)) {
+            Some(Ok(Some((payload, edition)))) => Ok((Arc::new(payload), edition)),
+            Some(Err(error)) => Err(error.to_string()),
+            None | Some(Ok(None)) => self.page(),
+        }
+    }
+
+    /// Returns the payload for the first picture of a page, and its edition. Like
+    /// [`Self::page_so_far`], but if the payload of the whole trace is long, returns a view, with
+    /// the number of the previous edition. So the page then loads the whole trace.
+    ///
+    /// # Errors
+    /// Returns the message of the failure if the trace cannot be shown.
+    pub(super) fn first_page(&self) -> Result<(Arc<Vec<u8>>, u64), String> {
+        let brief = {
+            let state = self.state();
+            state.brief.clone().map(|brief| (brief, state.progress.edition.saturating_sub(1)))
+        };
+        match brief.map(|(brief, edition)| (brief.view(&View::default()), edition)) {
+            Some((Ok(payload), edition)) => Ok((Arc::new(payload), edition)),
+            Some((Err(_), _)) | None => self.page_so_far(FIRST_PARTS),
         }
     }
 
@@ -134,7 +160,8 @@ impl Content {
     /// being read for the first time.
     pub(super) fn has_views(&self) -> bool {
         let state = self.state();
-        state.large.is_some() || state.page.is_none() && !self.is_one_of_several
+        let has_pages = state.large.is_some() || state.brief.is_some();
+        has_pages || state.page.is_none() && !self.is_one_of_several
     }
 
     /// Returns the payload of a view, and its edition. Returns `None` if the trace has no views,
@@ -159,7 +186,8 @@ impl Content {
     fn view_of_large(&self, view: &View) -> io::Result<Option<(Vec<u8>, u64)>> {
         let large = {
             let state = self.state();
-            state.large.clone().map(|large| (large, state.progress.edition))
+            let large = state.large.as_ref().or(state.brief.as_ref());
+            large.map(|large| (Arc::clone(large), state.progress.edition))
         };
         large.map(|(large, edition)| Ok((large.view(view)?, edition))).transpose()
     }
@@ -188,8 +216,7 @@ impl Content {
 
     /// Shows the beginning of the trace, and answers the waiting requests with it. Otherwise they
     /// would wait for the first batch of the whole trace.
-    fn show_beginning(&self, beginning: LargePage) {
-        let beginning = Arc::new(beginning);
+    fn show_beginning(&self, beginning: Arc<LargePage>) {
         self.state().beginning = Some(Arc::clone(&beginning));
         self.answer(|view| beginning.view(view).ok());
     }

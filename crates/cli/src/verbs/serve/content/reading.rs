@@ -7,7 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tracewell::export::page::{MAX_EVENTS, ServedBuilder};
+use tracewell::export::ExportError;
+use tracewell::export::page::{MAX_EVENTS, ServedBuilder, View};
 use tracewell::input::Advance;
 use tracewell::model::{Batch, Flow, Loss, Processor, Sink, Trace};
 use tracewell::report::document::DocumentWriter;
@@ -36,6 +37,10 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// Minimum number of events with which requests are answered during the first reading. With fewer
 /// events, the page would be almost empty, and reading this many takes only a few milliseconds.
 const MIN_SHOWN: u64 = 1 << 14;
+
+/// Maximum number of events in a payload that a page loads at once. For longer payloads, the page
+/// first draws a view.
+const MAX_SHORT: u64 = 1 << 16;
 
 /// Minimum time between two editions of the page while the trace is being read. During a long
 /// reading, the minimum is the time that has elapsed since the reading began, divided by
@@ -105,7 +110,7 @@ impl Content {
         let is_large = beginning::is_of_large(size, || self.traces.stored_size());
         if is_first && is_large && !self.is_one_of_several {
             let beginning = beginning::read(&mut input, &title, beginning::EVENTS);
-            beginning.into_iter().for_each(|beginning| self.show_beginning(beginning));
+            beginning.into_iter().for_each(|page| self.show_beginning(Arc::new(page)));
         }
         self.seems_large.store(false, Ordering::Relaxed);
         let (mut next, mut next_edition) = (begun + PROGRESS / 4, begun);
@@ -141,15 +146,31 @@ impl Content {
             document.trace(&name, &sinks.census.summary(&trace)).and_then(|()| document.end());
         let info = document.map(|bytes| serde_json::from_slice(&bytes).unwrap_or(Value::Null));
         let events = trace.events;
-        let finished = sinks.page.finish(&trace, &title);
-        let (page, large) = finished.map_err(|error| Failure::export(input.path(), error))?;
-        if large.is_some() && self.is_one_of_several {
+        let failed = |error| Failure::export(input.path(), error);
+        let (page, all) = sinks.page.views(&trace, &title).map_err(failed)?;
+        if all.is_none() && self.is_one_of_several {
             return Err(Failure::usage(format!(
                 "{}: each of several files may have at most {MAX_EVENTS} events, found {events}; \
                  show this file alone, or a part of it that convert --from --to writes",
                 shown_path(input.path()),
             )));
         }
+        let page = Arc::new(page);
+        let (is_large, is_long) = (all.is_none(), events > MAX_SHORT);
+        let payload = match all {
+            None => page.view(&View::default()).map_err(ExportError::Write),
+            Some(all) => {
+                // Making a long payload takes up to a second.
+                if is_long && trace.processor == Processor::Switches {
+                    self.show_beginning(Arc::clone(&page));
+                }
+                page.whole(&trace, all)
+            }
+        };
+        let payload = payload.map_err(failed)?;
+        let has_views = is_large || is_long && trace.processor == Processor::Switches;
+        let page = has_views.then_some(page);
+        let (large, brief) = if is_large { (page, None) } else { (None, page) };
         self.change(|state| {
             let State { progress, .. } = state;
             progress.reading = false;
@@ -159,9 +180,9 @@ impl Content {
             state.info = info.ok();
             // The page loads the payload of each new edition, so an unchanged payload keeps its
             // edition.
-            if state.page.as_deref() != Some(&page) {
-                state.page = Some(Arc::new(page));
-                state.large = large.map(Arc::new);
+            if state.page.as_deref() != Some(&payload) {
+                state.page = Some(Arc::new(payload));
+                (state.large, state.brief) = (large, brief);
                 state.progress.edition += 1;
             }
         });
@@ -248,7 +269,7 @@ mod tests {
         let traces = Traces::new(&[], &[], &InputArgs::default()).unwrap();
         let content = Arc::new(Content::new(traces, true, None, Arc::default()));
         let waiting = Arc::clone(&content);
-        let request = thread::spawn(move || waiting.page_so_far());
+        let request = thread::spawn(move || waiting.first_page());
         while content.state().waiting.is_empty() {
             thread::yield_now();
         }

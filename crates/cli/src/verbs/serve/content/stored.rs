@@ -73,7 +73,7 @@ impl Content {
             cache.remove(&key);
         }
         self.change(|state| {
-            (state.page, state.large) = (None, None);
+            (state.page, state.large, state.brief) = (None, None, None);
             state.progress.reading = true;
         });
         true
@@ -121,7 +121,7 @@ mod tests {
     use std::thread;
 
     use serde_json::json;
-    use tracewell::export::page::{ServedBuilder, View};
+    use tracewell::export::page::{FIRST_PARTS, ServedBuilder, View};
     use tracewell_wire::ByteOrder;
     use tracewell_wire::threadx::{Event, Header, Layout, PriorityWord, Width, ids};
 
@@ -198,15 +198,33 @@ mod tests {
         let view = || View { range: Some(0..trace.span / 100), parts: 100_000, ..View::default() };
         assert!(content.view(view()).unwrap().is_some());
         damage(&cache.file(&key));
-        // The reading thread answers this request while it reads the trace again. If it has already
-        // finished, there is no view, because the whole trace fits into one payload.
+        // The reading thread answers this request while it reads the trace again.
         content.view(view()).unwrap();
         let (page, edition) = content.page().unwrap();
         let mut builder = ServedBuilder::default();
         let trace = tracewell::open(&file).unwrap().read(&mut builder).unwrap();
         assert!(*page == builder.finish(&trace, "turns.trx").unwrap().0);
-        assert_eq!((edition, content.has_views()), (2, false));
+        assert_eq!(edition, 2);
         assert!(cache.load(&key).is_none(), "the damaged summary is removed");
         assert!(!content.forget(), "a summary is forgotten once");
+    }
+
+    #[test]
+    fn a_long_trace_is_first_shown_as_a_view() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("turns.trx");
+        write_turns(&file);
+        let traces = Traces::new(std::slice::from_ref(&file), &InputArgs::default()).unwrap();
+        let content = Arc::new(Content::new(traces, false, None, Arc::default()));
+        let reader = Arc::clone(&content);
+        thread::spawn(move || reader.read(false));
+        let (whole, edition) = content.page().unwrap();
+        assert_eq!((content.page_so_far(FIRST_PARTS).unwrap(), edition), ((whole, 1), 1));
+        let mut builder = ServedBuilder::with_views();
+        let trace = tracewell::open(&file).unwrap().read(&mut builder).unwrap();
+        let expected = builder.finish(&trace, "turns.trx").unwrap().0;
+        let (first, edition) = content.first_page().unwrap();
+        assert_eq!((*first == expected, edition), (true, 0), "the page then loads edition 1");
+        assert!(content.view(View::default()).unwrap().is_some(), "the page can zoom in");
     }
 }

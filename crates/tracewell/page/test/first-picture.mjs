@@ -1,0 +1,73 @@
+// Measures the first picture of pages from `tracewell serve`, in Chromium. This is a benchmark and not a test.
+//
+//     node test/first-picture.mjs [--delay MS] ROUNDS PROGRAM… -- ARGUMENT… [-- ARGUMENT…]
+//
+// Each group of arguments is a command line for `serve`. Each round starts a server for each command line and program, and opens its
+// page: at once, or `--delay` milliseconds after the start of the server. Prints, for each of them, the time from the page's first request
+// to its first picture: the median and the shortest. With several programs, the rounds are interleaved, so that other work of the computer
+// slows all of them down. Nothing is read from the cache.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+import { chromium } from "playwright-core";
+
+const words = process.argv.slice(2);
+const delay = words[0] === "--delay" ? Number(words.splice(0, 2)[1]) : 0;
+/** The words between `--`. @type {string[][]} */
+const groups = [[]];
+for (const word of words) {
+    if (word === "--") groups.push([]);
+    else groups[groups.length - 1].push(word);
+}
+const [[rounds, ...programs], ...traces] = groups;
+
+/** Stores the time of the first picture in the page. */
+const WATCH = `new MutationObserver((_, observer) => {
+    if (document.documentElement?.dataset.drawn === undefined) return;
+    observer.disconnect();
+    globalThis.first = performance.now();
+}).observe(document, { attributes: true, subtree: true });`;
+
+const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+});
+
+/** Returns the time of the first picture in milliseconds. @type {(program: string, trace: string[]) => Promise<number>} */
+async function firstPicture(program, trace) {
+    const server = spawn(program, ["serve", "--no-cache", ...trace], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+        const [address] = await once(createInterface({ input: server.stdout }), "line");
+        await new Promise((resolve) => { setTimeout(resolve, delay); });
+        const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+        await page.addInitScript(WATCH);
+        await page.goto(address);
+        await page.waitForFunction(() => globalThis.first !== undefined, undefined, { timeout: 120_000 });
+        const time = await page.evaluate(() => globalThis.first);
+        await page.close();
+        return time;
+    } finally {
+        server.kill();
+    }
+}
+
+/** The times of each trace and program. @type {number[][][]} */
+const times = traces.map(() => programs.map(() => []));
+for (let round = 0; round < Number(rounds); round += 1) {
+    for (const [index, trace] of traces.entries()) {
+        // Every second round has the reverse order, because the file is not in memory for the first program.
+        const order = [...programs.keys()];
+        if (round % 2 === 1) order.reverse();
+        for (const program of order) times[index][program].push(await firstPicture(programs[program], trace));
+    }
+}
+await browser.close();
+for (const [index, trace] of traces.entries()) {
+    for (const [program, list] of times[index].entries()) {
+        list.sort((a, b) => a - b);
+        const [median, least] = [list[Math.floor(list.length / 2)], list[0]].map((time) => time.toFixed(0));
+        console.log(`${median} (${least}) ms: ${programs[program]} serve ${trace.join(" ")}`);
+    }
+}
