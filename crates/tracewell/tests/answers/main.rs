@@ -14,6 +14,7 @@
 //! | module | content |
 //! |---|---|
 //! | `samples` | the undamaged inputs, and the options with which they are read |
+//! | `ctf_packets`, `systemview_packets` | larger samples of these formats |
 //! | `edits` | the kinds of damage |
 //! | `cases` | the list of cases: which edits are applied to which sample |
 //! | `answer` | decodes a case and writes the answer as text |
@@ -34,10 +35,12 @@ mod rkh;
 
 mod answer;
 mod cases;
+mod ctf_packets;
 mod edits;
 mod figures;
 mod random_traces;
 mod samples;
+mod systemview_packets;
 mod table;
 
 macro_rules! dialects {

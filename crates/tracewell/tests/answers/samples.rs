@@ -18,6 +18,7 @@ use crate::edits::Random;
 use crate::native::{self, STEP, definition_type, event_type, image, memory, writer};
 use crate::posix::{self, Event};
 use crate::random_traces;
+use crate::{ctf_packets, systemview_packets};
 
 /// Returns a damaged input with corrected checksums. The first argument is the undamaged input.
 pub(crate) type Seal = fn(&[u8], Vec<u8>) -> Vec<u8>;
@@ -407,6 +408,8 @@ pub(crate) fn systemview() -> Vec<Sample> {
         sample("core_overflow", corpus("systemview/core_overflow"), OPTIONS),
         sample("offset_overflow", corpus("systemview/offset_overflow"), OPTIONS),
         sample("joined", head(corpus("systemview/joined_without_sync"), 1200), PARTS),
+        sample("packets of FreeRTOS", systemview_packets::of("FreeRTOS"), OPTIONS),
+        sample("packets of Zephyr", systemview_packets::of("Zephyr"), OPTIONS).without_sweeps(),
     ]
 }
 
@@ -518,6 +521,10 @@ pub(crate) fn ctf() -> Vec<Sample> {
         folder("classes, metadata", fixture("classes", "stream"), 0),
         folder("odd", fixture("odd", "stream"), 1),
         folder("zephyr", fixture("zephyr", "channel0_0"), 1),
+        folder("packets", ctf_packets::files(), 1),
+        folder("packets, metadata", ctf_packets::files(), 0).without_sweeps(),
+        folder("packets without times", ctf_packets::files(), 3),
+        folder("packets, index", ctf_packets::files(), 4).without_sweeps(),
         folder("lttng", lttng, 2).without_sweeps(),
         metadata("metadata, classes", corpus("ctf_metadata/classes")),
         metadata("metadata, nested", corpus("ctf_metadata/nested")),
