@@ -52,6 +52,19 @@ macro_rules! dialects {
             }
         )*
 
+        /// The bytes of each sample. Most samples are made with the same definitions of the layouts
+        /// with which the decoders read them, so a changed definition can change both.
+        #[test]
+        fn samples_have_the_same_bytes() {
+            let mut rows = Vec::new();
+            $(
+                for sample in samples::$dialect() {
+                    rows.push((format!("{}: {}", sample.format, sample.name), sample.row()));
+                }
+            )*
+            table::check("samples", "sample\tbytes\tdigest", rows);
+        }
+
         /// Every format needs samples.
         #[test]
         fn every_format_has_a_table() {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use tracewell_record::stream::{Identity, Log, Take};
-use tracewell_wire::native::{WORD, block};
+use tracewell_wire::native::{WORD, block, crc32c};
 use tracewell_wire::posix::log::MAGIC as POSIX_LOG;
 use tracewell_wire::posix::object::at;
 use tracewell_wire::shark::{self, DatagramHeader, Frame, Record};
@@ -60,6 +60,11 @@ impl Sample {
 
     fn without_sweeps(self) -> Self {
         Self { swept: false, ..self }
+    }
+
+    /// Returns the number and the digest of the bytes.
+    pub(crate) fn row(&self) -> String {
+        format!("{}\t{:08x}", self.bytes.len(), crc32c(&self.bytes))
     }
 }
 
