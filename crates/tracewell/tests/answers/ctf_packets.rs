@@ -55,6 +55,15 @@ event {
     struct { u8 cpu_id; } inner;
   };
 };
+event {
+  id = 2; stream_id = 0; name = "sizes";
+  fields := struct {
+    integer { size = 24; } three; integer { size = 40; signed = true; } five;
+    integer { size = 48; } six; integer { size = 56; signed = true; } seven;
+    integer { size = 40; byte_order = be; } five_big; integer { size = 56; byte_order = be; } seven_big;
+    integer { size = 64; signed = true; base = 8; } eight; integer { size = 64; base = 16; } address;
+  };
+};
 event { id = 0; stream_id = 1; name = "tick"; fields := struct { integer { size = 8; signed = true; } value; }; };
 event { id = 1; stream_id = 1; name = "stop"; };
 "#;
@@ -88,9 +97,9 @@ fn timed(instance: u8, numbers: [u64; 5], discarded: [u64; 5]) -> (Vec<u8>, Vec<
     for packet in 0..5_u64 {
         let begin = (1 << 27) - 300 + 400 * packet + 150 * u64::from(instance);
         let mut events = Vec::new();
-        for event in 0..4 {
-            let stamp = begin + 60 * event;
-            match (packet + event) % 3 {
+        for event in 0..5 {
+            let stamp = begin + 45 * event;
+            match (packet + event) % 4 {
                 0 => {
                     events.extend(((stamp as u32) << 5).to_le_bytes());
                     events.extend([instance + 1, event as u8]);
@@ -100,6 +109,11 @@ fn timed(instance: u8, numbers: [u64; 5], discarded: [u64; 5]) -> (Vec<u8>, Vec<
                     events.extend(((stamp as u32) << 5 | 1).to_le_bytes());
                     let (from, to) = (1 + event as u8 % 2, 1 + packet as u8 % 2);
                     events.extend([from, from, 20, (event % 2) as u8, to, 21]);
+                }
+                2 => {
+                    events.extend(((stamp as u32) << 5 | 2).to_le_bytes());
+                    events.push(instance + 1);
+                    events.extend((0..49).map(|byte| (byte * 5 + packet as u8).wrapping_add(0x70)));
                 }
                 _ => {
                     events.push(31);

@@ -19,26 +19,43 @@ use crate::random_traces;
 use crate::support::settings;
 use crate::table;
 
-/// A generator of traces of a dialect, and the options with which they are read.
-type Dialect = (&'static str, fn(&mut Random) -> Vec<u8>, &'static [&'static str]);
+/// A kind of random traces. Their names begin with the name of the dialect.
+struct Kind {
+    name: &'static str,
+    /// Number of traces.
+    traces: usize,
+    generate: fn(&mut Random) -> Vec<u8>,
+    /// The options with which the traces are read.
+    options: &'static [&'static str],
+}
 
-const DIALECTS: [Dialect; 5] = [
-    ("threadx", random_traces::threadx, &["rate=1MHz"]),
-    ("shark", random_traces::shark, &["kind=records"]),
-    ("target", random_traces::target, &["rate=1MHz"]),
-    ("rkh", random_traces::rkh, &["dialect=3.4", "rate=1kHz"]),
-    ("native", random_traces::spans, &[]),
+const fn kind(
+    name: &'static str,
+    traces: usize,
+    generate: fn(&mut Random) -> Vec<u8>,
+    options: &'static [&'static str],
+) -> Kind {
+    Kind { name, traces, generate, options }
+}
+
+const KINDS: [Kind; 8] = [
+    kind("threadx", 10, random_traces::threadx, &["rate=1MHz"]),
+    kind("shark", 10, random_traces::shark, &["kind=records"]),
+    kind("target", 10, random_traces::target, &["rate=1MHz"]),
+    kind("rkh", 10, random_traces::rkh, &["dialect=3.4", "rate=1kHz"]),
+    kind("native", 10, random_traces::spans, &[]),
+    kind("shark with losses", 3, random_traces::shark_with_losses, &["kind=capture"]),
+    kind("target with losses", 3, random_traces::target_with_losses, &["rate=1MHz"]),
+    kind("rkh with losses", 3, random_traces::rkh_with_losses, &["dialect=3.4", "rate=1kHz"]),
 ];
-
-/// Number of traces of each dialect.
-const TRACES: usize = 10;
 
 #[test]
 fn figures() {
     let mut rows = Vec::new();
-    for (format, generate, options) in DIALECTS {
-        for number in 0..TRACES {
-            let name = format!("{format} {number}");
+    for Kind { name: kind, traces, generate, options } in KINDS {
+        let format = kind.split(' ').next().unwrap_or_default();
+        for number in 0..traces {
+            let name = format!("{kind} {number}");
             let bytes = generate(&mut Random::of(&name));
             // Some traces have a clock of unknown rate.
             let options = if number % 4 == 3 && format != "rkh" { &[] } else { options };
@@ -89,7 +106,8 @@ impl RandomTrace {
         let mut digests = Digests::default();
         let mut builder = TrackBuilder::with_figures(self.wanted());
         let trace = self.read(&mut builder);
-        digests.tracks("tracks", &builder.finish(&trace));
+        let all = builder.finish(&trace);
+        digests.tracks("tracks", &all);
         let mut builder = SummaryBuilder::default();
         let trace = self.read(&mut builder);
         let summary = builder.finish(&trace);
@@ -99,6 +117,13 @@ impl RandomTrace {
         {
             let tracks = summary.tracks(range, resolution).unwrap();
             digests.tracks(name, &tracks);
+        }
+        // A range that begins and ends at ticks of events.
+        let ends: Vec<_> =
+            all.arrows.iter().map(|arrow| [arrow.from.ticks, arrow.to.ticks]).collect();
+        if let [[first, _], .., [_, last]] = ends[..] {
+            let tracks = summary.tracks(first.min(last)..first.max(last), 0).unwrap();
+            digests.tracks("between", &tracks);
         }
         // The question about the longest response or wait of a task, for the first tasks.
         let questions: Vec<_> =

@@ -38,6 +38,10 @@ pub(crate) fn of(system: &str) -> Vec<u8> {
         TIMER_ENTER,
         TIMER_ENTER + 1,
     ];
+    for format in ["%d and %5d", "%-4u|%04d|%+d", "%x %#X %.3u", "%c%p %ld", "%d %s", "%i%%"] {
+        let values = [0; 3].map(|_| random.one_of(&[0, 1, 42, 65, 0x8000_0000, u32::MAX]));
+        stream.print(format, &values[..2 + random.below(2)], 9);
+    }
     for _ in 0..110 {
         let delta = random.one_of(&[0, 9, 90, 700, 20_000]) + random.below(9) as u32;
         let mut numbers = [0; 5].map(|_| match random.below(4) {
@@ -102,20 +106,41 @@ struct Stream {
 impl Stream {
     /// Adds a packet with these numbers, and with a name if it is not empty.
     fn packet(&mut self, id: u32, numbers: &[u32], name: &str, delta: u32) {
-        let mut payload = Vec::new();
-        for number in numbers {
-            let mut room = [0; MAX_BYTES];
-            let length = number::write(*number, &mut room).expect("there is room");
-            payload.extend(&room[..length]);
-        }
-        let mut room = vec![0; name.len() + 16];
+        let mut payload = with_numbers(Vec::new(), numbers);
         if !name.is_empty() {
-            let length = text::write(name.as_bytes(), self.texts, &mut room);
-            payload.extend(&room[..length.expect("there is room")]);
+            payload.extend(self.text(name));
         }
+        self.push(id, &payload, delta);
+    }
+
+    /// Adds a message with these values.
+    fn print(&mut self, format: &str, values: &[u32], delta: u32) {
+        let level = values.len() as u32 % 3;
+        let payload = with_numbers(self.text(format), &[level, values.len() as u32]);
+        self.push(PRINT_FORMATTED, &with_numbers(payload, values), delta);
+    }
+
+    /// Returns a text with its length.
+    fn text(&self, text: &str) -> Vec<u8> {
+        let mut bytes = vec![0; text.len() + 16];
+        let length = text::write(text.as_bytes(), self.texts, &mut bytes).expect("there is room");
+        bytes.truncate(length);
+        bytes
+    }
+
+    fn push(&mut self, id: u32, payload: &[u8], delta: u32) {
         let mut room = vec![0; payload.len() + 16];
-        let packet = Packet { core: 0, id, payload: &payload, delta, length: 0 };
+        let packet = Packet { core: 0, id, payload, delta, length: 0 };
         let length = packet.write(Form::default(), &mut room).expect("there is room");
         self.bytes.extend(&room[..length]);
     }
+}
+
+fn with_numbers(mut payload: Vec<u8>, numbers: &[u32]) -> Vec<u8> {
+    for number in numbers {
+        let mut room = [0; MAX_BYTES];
+        let length = number::write(*number, &mut room).expect("there is room");
+        payload.extend(&room[..length]);
+    }
+    payload
 }
