@@ -68,12 +68,27 @@ event { id = 0; stream_id = 1; name = "tick"; fields := struct { integer { size 
 event { id = 1; stream_id = 1; name = "stop"; };
 "#;
 
+/// Returns the metadata. The events 2 to 9 of the class 1 have one to eight numbers, of 8 and 16
+/// bits in turn.
+fn metadata() -> Vec<u8> {
+    let mut text = METADATA.to_owned();
+    for count in 1..=8 {
+        let fields =
+            ["u8 a; ", "u16 b; ", "u8 c; ", "u16 d; ", "u8 e; ", "u16 f; ", "u8 g; ", "u16 h; "];
+        let (id, fields) = (count + 1, fields[..count].concat());
+        text += &format!(
+            "event {{ id = {id}; stream_id = 1; name = n{count}; fields := struct {{ {fields} }}; }};\n"
+        );
+    }
+    text.into_bytes()
+}
+
 /// Names and contents of the files.
 pub(crate) fn files() -> Vec<(&'static str, Vec<u8>)> {
     let (first, index) = timed(0, [0, 1, 2, 4, 5], [0, 0, 3, 3, 5]);
     let (second, _) = timed(1, [7, 8, 9, 10, 3], [2, 2, 2, 1, 4]);
     vec![
-        ("metadata", METADATA.into()),
+        ("metadata", metadata()),
         ("ch_0", first),
         ("ch_1", second),
         ("short", untimed()),
@@ -161,6 +176,10 @@ fn untimed() -> Vec<u8> {
             ]);
         }
         events.extend([1, (packet * 40).wrapping_add(220)]);
+        for count in 1 + packet % 2 * 4..=4 + packet % 2 * 4 {
+            events.extend([count + 1, (packet * 40).wrapping_add(225 + count)]);
+            events.extend((0..count + count / 2).map(|byte| byte * 16 + count));
+        }
         let content = 8 * (22 + 8 + events.len()) as u32;
         let size = content + 8 * u32::from(packet);
         stream.extend(header(1, 0));

@@ -4,9 +4,11 @@
 use std::fmt::{Debug, Write};
 
 use tracewell::analysis::critical_path::Question;
+use tracewell::analysis::machines::Sequence;
 use tracewell::analysis::scheduling::{Expected, Mark, Wanted};
 use tracewell::analysis::summary::SummaryBuilder;
 use tracewell::analysis::tracks::{TrackBuilder, Tracks};
+use tracewell::check::{Check, RulesWriter, WriteOptions};
 use tracewell::input::Input;
 use tracewell::model::{Sink, Trace};
 use tracewell::report::analyses::Analyses;
@@ -16,6 +18,7 @@ use tracewell::select::{Bound, Ranged, Selection};
 use crate::answer::digest;
 use crate::edits::Random;
 use crate::random_traces;
+use crate::rules;
 use crate::support::settings;
 use crate::table;
 
@@ -124,6 +127,24 @@ impl RandomTrace {
         if let [[first, _], .., [_, last]] = ends[..] {
             let tracks = summary.tracks(first.min(last)..first.max(last), 0).unwrap();
             digests.tracks("between", &tracks);
+        }
+        for (number, rules) in rules::of(self.format).iter().enumerate() {
+            let mut check = Check::new(rules);
+            let trace = self.read(&mut check);
+            let verdict = check.verdict(&trace);
+            digests.add(&format!("rule.{number}"), &format!("{verdict:?}"));
+            digests.add(&format!("rule.{number}.strict"), &format!("{:?}", verdict.strict()));
+        }
+        let mut writer = RulesWriter::new(Vec::new(), "test", WriteOptions::default()).unwrap();
+        self.read(&mut writer);
+        let written = writer.into_inner().unwrap();
+        digests.add("written_rules", &String::from_utf8_lossy(&written));
+        // The steps of machines, messages and kernel objects, with and without a limit.
+        for most in [usize::MAX, 20] {
+            let mut sequence = Sequence::new(most, Selection::default());
+            self.read(&mut sequence);
+            let (steps, more) = sequence.finish();
+            digests.add(&format!("steps.{more}"), &format!("{steps:?}"));
         }
         // The question about the longest response or wait of a task, for the first tasks.
         let questions: Vec<_> =

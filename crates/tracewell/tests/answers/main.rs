@@ -19,7 +19,7 @@
 //! | `cases` | the list of cases: which edits are applied to which sample |
 //! | `answer` | decodes a case and writes the answer as text |
 //! | `table` | compares the rows of the cases with the stored rows |
-//! | `figures`, `random_traces` | the same for the figures of random traces |
+//! | `figures`, `random_traces`, `rules` | the same for figures of random traces, and for verdicts about them |
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -39,6 +39,7 @@ mod ctf_packets;
 mod edits;
 mod figures;
 mod random_traces;
+mod rules;
 mod samples;
 mod systemview_packets;
 mod table;
