@@ -335,6 +335,22 @@ fn one_leading_underscore_is_not_shown() {
 }
 
 #[test]
+fn numbers_in_arrays_have_no_roles() {
+    let header = "clock { name = c; };
+        stream { event.header := struct {
+            u8 id; u8 timestamp[2]; struct { u8 id; u8 timestamp; } pairs[2];
+            struct { u8 timestamp; } one; }; };
+        event { };";
+    let types = Types::of(&read(header).unwrap().metadata, true);
+    let with_roles: Vec<_> = types
+        .lines()
+        .filter(|line| line.contains("EventClass") || line.contains("little, Time"))
+        .map(|line| line.trim_start().split(':').next().unwrap())
+        .collect();
+    assert_eq!(with_roles, ["id", "timestamp"]);
+}
+
+#[test]
 fn types_that_contain_themselves_do_not_exist_yet() {
     assert_error(
         fields("struct me { u8 a; struct me b; } x;"),
@@ -347,6 +363,8 @@ fn nesting_is_limited() {
     let nested =
         |depth: usize| format!("{}u8 a;{}", "struct { ".repeat(depth), " } x;".repeat(depth));
     assert!(fields(&nested(62)).is_ok());
+    let error = fields(&nested(63)).unwrap_err();
+    assert!(error.ends_with("expected at most 64 nested types, found more"), "{error}");
     let error = fields(&nested(64)).unwrap_err();
     assert!(error.ends_with("expected at most 64 nested types, found more"), "{error}");
     let error = fields(&nested(100_000)).unwrap_err();

@@ -84,6 +84,10 @@ fn counts_of_discarded_events_show_full_buffers() {
     assert_eq!(losses(&[(1, 5)]), [full(None, 0)]);
     assert_eq!(losses(&[(1, 5), (2, 5), (3, 6)]), [full(None, 0), full(Some(1), 4)]);
     assert_eq!(losses(&[(0, 250), (1, 2)]), [full(Some(250), 0), full(Some(8), 2)]);
+    // An increase of 128 or more counts as a step back.
+    assert_eq!(losses(&[(0, 0), (1, 127)]), [full(Some(127), 2)]);
+    assert_eq!(losses(&[(0, 0), (1, 128)]), [full(None, 2)]);
+    assert_eq!(losses(&[(0, 2), (1, 1)]), [full(Some(2), 0), full(None, 2)]);
     let both = [full(Some(9), 2), full(Some(1), 6), (LossCause::Missing, None, 6)];
     assert_eq!(losses(&[(0, 0), (1, 9), (2, 9), (4, 10)]), both);
 }

@@ -101,3 +101,19 @@ pub fn seal(block: &mut [u8], magic: u32, kind: u32, number: u64) -> Option<()> 
     let sum = crc32c(block);
     put_words(block.get_mut(WORD..)?, &[join(length as u32, sum)])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_have_at_most_16_mebibytes() {
+        let find_length = |length: u32| {
+            let mut head = [0; HEAD];
+            put_words(&mut head, &[join(1, 2), join(length, 0), 3]).unwrap();
+            matches!(find(&head, 1), Lookup::Incomplete(wanted) if wanted == length as usize)
+        };
+        assert!(find_length(16 << 20));
+        assert!(!find_length((16 << 20) + 8));
+    }
+}

@@ -4,9 +4,12 @@
 use proptest::prelude::*;
 use tracewell_wire::ByteOrder;
 use tracewell_wire::aix::{
-    Damage, Env, FileHeader, Frame, FrameHeader, MAX_ENTRY_LENGTH, MAX_HEADER_LENGTH, ReadError,
-    Texts, TimeConversion,
+    Damage, Env, FileHeader, Frame, FrameHeader, ReadError, Texts, TimeConversion,
 };
+
+/// The largest length of an entry: a hook word of 64 bits, and a count of 16 bits.
+const LONGEST_ENTRY: usize = 8 + 0xFFFF;
+const LONGEST_HEADER: usize = 64 << 10;
 
 const TEXTS: Texts<'_> = Texts {
     system: b"AIX 7.3",
@@ -128,12 +131,12 @@ fn damaged_headers_report_what_was_found() {
     assert_eq!(with(4, &[3]), damaged(Damage::Endian { found: 3 }));
     assert_eq!(with(5, &[2]), damaged(Damage::Version { found: 2 }));
     assert_eq!(with(6, &[33]), damaged(Damage::Environment { found: 33 }));
-    for found in [0, 101, MAX_HEADER_LENGTH as u32 + 1, u32::MAX] {
+    for found in [0, 101, LONGEST_HEADER as u32 + 1, u32::MAX] {
         let expected = damaged(Damage::HeaderLength { found });
         assert_eq!(with(52, &found.to_be_bytes()), expected);
     }
-    let most = ReadError::Incomplete { needed: MAX_HEADER_LENGTH };
-    assert_eq!(with(52, &(MAX_HEADER_LENGTH as u32).to_be_bytes()), Err(most));
+    let most = ReadError::Incomplete { needed: LONGEST_HEADER };
+    assert_eq!(with(52, &(LONGEST_HEADER as u32).to_be_bytes()), Err(most));
     assert_eq!(with(bytes.len() - 1, b"x"), damaged(Damage::Texts { found: 5 }));
     let nothing = FileHeader::read(b"TRC").unwrap_err();
     assert_eq!(nothing, ReadError::Incomplete { needed: 4 });
@@ -152,7 +155,7 @@ fn a_text_ends_at_its_nul_and_a_header_at_its_limit() {
     let texts = Texts { node: b"no\0de", ..TEXTS };
     let bytes = header_bytes(&FileHeader { texts, ..HEADER });
     assert_eq!(FileHeader::read(&bytes).unwrap().0.texts, Texts { node: b"no", ..TEXTS });
-    let long = vec![b'x'; MAX_HEADER_LENGTH];
+    let long = vec![b'x'; LONGEST_HEADER];
     let header = FileHeader { texts: Texts { node: &long, ..TEXTS }, ..HEADER };
     assert_eq!(header.write(&mut vec![0; header.length()]), None);
 }
@@ -162,12 +165,12 @@ fn frames_of_impossible_lengths_are_damaged() {
     let mut bytes = [0; 32];
     for (bits, shortest) in [(32, 4), (64, 8)] {
         bytes[4] = bits;
-        for found in [0, shortest - 1, MAX_ENTRY_LENGTH as u32 + 1, u32::MAX] {
+        for found in [0, shortest - 1, LONGEST_ENTRY as u32 + 1, u32::MAX] {
             bytes[..4].copy_from_slice(&found.to_be_bytes());
             let expected = damaged(Damage::EntryLength { found });
             assert_eq!(Frame::read(ByteOrder::Big, &bytes), expected);
         }
-        for (found, needed) in [(shortest, 40), (MAX_ENTRY_LENGTH as u32, 32 + 65_544)] {
+        for (found, needed) in [(shortest, 40), (LONGEST_ENTRY as u32, 32 + 65_544)] {
             bytes[..4].copy_from_slice(&found.to_be_bytes());
             let expected = Err(ReadError::Incomplete { needed });
             assert_eq!(Frame::read(ByteOrder::Big, &bytes), expected);
@@ -181,7 +184,7 @@ fn frames_of_impossible_lengths_are_damaged() {
 #[test]
 fn frames_of_impossible_lengths_are_not_written() {
     let head = FrameHeader { env: Env::Bits64, cpu: 0, tick: 0, tid: None, pid: None };
-    let long = vec![0; MAX_ENTRY_LENGTH + 1];
+    let long = vec![0; LONGEST_ENTRY + 1];
     let mut bytes = vec![0xEE; 70_000];
     for entry in [&long[..7], &long] {
         assert_eq!(Frame { head, entry }.write(ByteOrder::Little, &mut bytes), None);

@@ -1,12 +1,13 @@
 //! Decodes a case and writes the answer as text: events, losses, and the facts of the trace.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::format::ctf::metadata;
-use tracewell::format::{self, Input, Progress, ReadError, Settings, TraceFile};
+use tracewell::format::{self, Input, Progress, ReadError, Settings, Snapshot, TraceFile};
 use tracewell::model::{Batch, ContextDetail, EventRef, Flow, Loss, Severity, Sink, Trace};
 use tracewell::report::info::Census;
 use tracewell::select::Selection;
@@ -24,6 +25,8 @@ const COLUMNS: &str = "seq,ticks,time_ns,cpu,context,priority,id,event,level,tar
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) text: String,
+    /// The copy of the memory of a stream that all bytes together contain; empty if there is none.
+    pub(crate) copied: String,
     pub(crate) counts: Counts,
 }
 
@@ -140,16 +143,30 @@ pub(crate) fn answer(
         }
         _ => String::new(),
     };
+    let copied = format.snapshot.filter(|_| arrival == Arrival::Whole);
+    let copied = copied.map_or(String::new(), |take| copied_memory(take, bytes));
     match decoded {
         Ok(trace) => {
             let mut answer = described(&trace, consumers);
             let _ = writeln!(answer.text, "recognised {recognised:?}\n{types}");
-            answer
+            Answer { copied, ..answer }
         }
         Err(error) => Answer {
             text: format!("refused {error}\nrecognised {recognised:?}\n"),
+            copied,
             counts: Counts { refused: 1, ..Counts::default() },
         },
+    }
+}
+
+/// Describes the copy that the format makes of a file with these bytes before it decodes them.
+fn copied_memory(take: Snapshot, bytes: &[u8]) -> String {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    match take(Path::new("memory"), &file) {
+        Ok(Some(copy)) => format!("copy {} {:08x}\n", copy.len(), crc32c(&copy)),
+        Ok(None) => String::new(),
+        Err(error) => format!("copy {error}\n"),
     }
 }
 
@@ -245,5 +262,5 @@ fn described(trace: &Trace, consumers: Consumers) -> Answer {
         warnings: of_severity(Severity::Warning),
         refused: 0,
     };
-    Answer { text, counts }
+    Answer { text, copied: String::new(), counts }
 }

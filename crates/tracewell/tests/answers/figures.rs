@@ -4,9 +4,11 @@
 use std::fmt::{Debug, Write};
 
 use tracewell::analysis::critical_path::Question;
+use tracewell::analysis::machines::Sequence;
 use tracewell::analysis::scheduling::{Expected, Mark, Wanted};
 use tracewell::analysis::summary::SummaryBuilder;
 use tracewell::analysis::tracks::{TrackBuilder, Tracks};
+use tracewell::check::{Check, RulesWriter, WriteOptions};
 use tracewell::input::Input;
 use tracewell::model::{Sink, Trace};
 use tracewell::report::analyses::Analyses;
@@ -16,29 +18,47 @@ use tracewell::select::{Bound, Ranged, Selection};
 use crate::answer::digest;
 use crate::edits::Random;
 use crate::random_traces;
+use crate::rules;
 use crate::support::settings;
 use crate::table;
 
-/// A generator of traces of a dialect, and the options with which they are read.
-type Dialect = (&'static str, fn(&mut Random) -> Vec<u8>, &'static [&'static str]);
+/// A kind of random traces. Their names begin with the name of the dialect.
+struct Kind {
+    name: &'static str,
+    /// Number of traces.
+    traces: usize,
+    generate: fn(&mut Random) -> Vec<u8>,
+    /// The options with which the traces are read.
+    options: &'static [&'static str],
+}
 
-const DIALECTS: [Dialect; 5] = [
-    ("threadx", random_traces::threadx, &["rate=1MHz"]),
-    ("shark", random_traces::shark, &["kind=records"]),
-    ("target", random_traces::target, &["rate=1MHz"]),
-    ("rkh", random_traces::rkh, &["dialect=3.4", "rate=1kHz"]),
-    ("native", random_traces::spans, &[]),
+const fn kind(
+    name: &'static str,
+    traces: usize,
+    generate: fn(&mut Random) -> Vec<u8>,
+    options: &'static [&'static str],
+) -> Kind {
+    Kind { name, traces, generate, options }
+}
+
+const KINDS: [Kind; 8] = [
+    kind("threadx", 10, random_traces::threadx, &["rate=1MHz"]),
+    kind("shark", 10, random_traces::shark, &["kind=records"]),
+    kind("target", 10, random_traces::target, &["rate=1MHz"]),
+    kind("rkh", 10, random_traces::rkh, &["dialect=3.4", "rate=1kHz"]),
+    kind("native", 10, random_traces::spans, &[]),
+    kind("shark with losses", 3, random_traces::shark_with_losses, &["kind=capture"]),
+    kind("target with losses", 3, random_traces::target_with_losses, &["rate=1MHz"]),
+    kind("rkh with losses", 3, random_traces::rkh_with_losses, &["dialect=3.4", "rate=1kHz"]),
 ];
-
-/// Number of traces of each dialect.
-const TRACES: usize = 10;
 
 #[test]
 fn figures() {
     let mut rows = Vec::new();
-    for (format, generate, options) in DIALECTS {
-        for number in 0..TRACES {
-            let name = format!("{format} {number}");
+    for Kind { name: kind, traces, generate, options } in KINDS {
+        let format = kind.split(' ').next().unwrap_or_default();
+        for number in 0..traces {
+            let name = format!("{kind} {number}");
             let bytes = generate(&mut Random::of(&name));
             // Some traces have a clock of unknown rate.
             let options = if number % 4 == 3 && format != "rkh" { &[] } else { options };
@@ -89,7 +109,8 @@ impl RandomTrace {
         let mut digests = Digests::default();
         let mut builder = TrackBuilder::with_figures(self.wanted());
         let trace = self.read(&mut builder);
-        digests.tracks("tracks", &builder.finish(&trace));
+        let all = builder.finish(&trace);
+        digests.tracks("tracks", &all);
         let mut builder = SummaryBuilder::default();
         let trace = self.read(&mut builder);
         let summary = builder.finish(&trace);
@@ -99,6 +120,31 @@ impl RandomTrace {
         {
             let tracks = summary.tracks(range, resolution).unwrap();
             digests.tracks(name, &tracks);
+        }
+        // A range that begins and ends at ticks of events.
+        let ends: Vec<_> =
+            all.arrows.iter().map(|arrow| [arrow.from.ticks, arrow.to.ticks]).collect();
+        if let [[first, _], .., [_, last]] = ends[..] {
+            let tracks = summary.tracks(first.min(last)..first.max(last), 0).unwrap();
+            digests.tracks("between", &tracks);
+        }
+        for (number, rules) in rules::of(self.format).iter().enumerate() {
+            let mut check = Check::new(rules);
+            let trace = self.read(&mut check);
+            let verdict = check.verdict(&trace);
+            digests.add(&format!("rule.{number}"), &format!("{verdict:?}"));
+            digests.add(&format!("rule.{number}.strict"), &format!("{:?}", verdict.strict()));
+        }
+        let mut writer = RulesWriter::new(Vec::new(), "test", WriteOptions::default()).unwrap();
+        self.read(&mut writer);
+        let written = writer.into_inner().unwrap();
+        digests.add("written_rules", &String::from_utf8_lossy(&written));
+        // The steps of machines, messages and kernel objects, with and without a limit.
+        for most in [usize::MAX, 20] {
+            let mut sequence = Sequence::new(most, Selection::default());
+            self.read(&mut sequence);
+            let (steps, more) = sequence.finish();
+            digests.add(&format!("steps.{more}"), &format!("{steps:?}"));
         }
         // The question about the longest response or wait of a task, for the first tasks.
         let questions: Vec<_> =

@@ -14,11 +14,12 @@
 //! | module | content |
 //! |---|---|
 //! | `samples` | the undamaged inputs, and the options with which they are read |
+//! | `ctf_packets`, `systemview_packets` | larger samples of these formats |
 //! | `edits` | the kinds of damage |
 //! | `cases` | the list of cases: which edits are applied to which sample |
 //! | `answer` | decodes a case and writes the answer as text |
 //! | `table` | compares the rows of the cases with the stored rows |
-//! | `figures`, `random_traces` | the same for the figures of random traces |
+//! | `figures`, `random_traces`, `rules` | the same for figures of random traces, and for verdicts about them |
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -34,10 +35,13 @@ mod rkh;
 
 mod answer;
 mod cases;
+mod ctf_packets;
 mod edits;
 mod figures;
 mod random_traces;
+mod rules;
 mod samples;
+mod systemview_packets;
 mod table;
 
 macro_rules! dialects {
@@ -48,6 +52,19 @@ macro_rules! dialects {
                 table::compare(stringify!($dialect), &samples::$dialect());
             }
         )*
+
+        /// The bytes of each sample. Most samples are made with the same definitions of the layouts
+        /// with which the decoders read them, so a changed definition can change both.
+        #[test]
+        fn samples_have_the_same_bytes() {
+            let mut rows = Vec::new();
+            $(
+                for sample in samples::$dialect() {
+                    rows.push((format!("{}: {}", sample.format, sample.name), sample.row()));
+                }
+            )*
+            table::check("samples", "sample\tbytes\tdigest", rows);
+        }
 
         /// Every format needs samples.
         #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tracewell::model::schema::Schema;
 use tracewell_record::stream::{Identity, Log, Take};
 use tracewell_wire::rkh::{Field, Settings, ids as rkh_ids};
-use tracewell_wire::shark::{self, Record};
+use tracewell_wire::shark::{self, DatagramHeader, Frame, Record};
 use tracewell_wire::target::{Header, crc16, packet::CHECKED};
 
 use crate::dump::{Dump, USUAL, event, thread};
@@ -35,13 +35,15 @@ const COMMON: [&str; 14] = [
     "Get",
 ];
 
-/// Returns the ids of events with meanings. Ids of common events occur several times.
-fn ids(schema: &Schema, limit: u32) -> Vec<u32> {
+/// Returns the ids of events with meanings. Ids of common events occur several times: in some traces
+/// rare events are nearly as frequent as common ones.
+fn ids(random: &mut Random, schema: &Schema, limit: u32) -> Vec<u32> {
+    let weight = random.one_of(&[2, 12, 12]);
     let events = schema.events().filter(|event| event.means.is_some() && event.id < limit);
     let often = events.flat_map(|event| {
         let meaning = event.means.map(|means| format!("{:?}", means.meaning));
         let is_common = meaning.is_some_and(|meaning| COMMON.contains(&&*meaning));
-        vec![event.id; if is_common { 12 } else { 1 }]
+        vec![event.id; if is_common { weight } else { 1 }]
     });
     often.collect()
 }
@@ -52,7 +54,7 @@ fn schema(format: &str) -> Arc<Schema> {
 
 /// A dump of three threads, two mutexes, a queue and a semaphore.
 pub(crate) fn threadx(random: &mut Random) -> Vec<u8> {
-    let ids = ids(&schema("threadx"), 4096);
+    let ids = ids(random, &schema("threadx"), 4096);
     let mut objects = vec![thread(0x100, "alpha"), thread(0x200, "beta"), thread(0x300, "gamma")];
     for (object_type, key) in [(6, 0x400), (6, 0x500), (3, 0x600), (4, 0x700)] {
         objects.push(thread(key, "object"));
@@ -75,7 +77,37 @@ pub(crate) fn threadx(random: &mut Random) -> Vec<u8> {
 
 /// Records of three tasks.
 pub(crate) fn shark(random: &mut Random) -> Vec<u8> {
-    let ids = ids(&schema("shark"), 256);
+    let records = shark_records(random);
+    let mut bytes = vec![0; Record::SIZE * records.len()];
+    for (record, slot) in records.iter().zip(bytes.chunks_mut(Record::SIZE)) {
+        record.write(slot).unwrap();
+    }
+    bytes
+}
+
+/// The same records in datagrams, of which two are missing.
+pub(crate) fn shark_with_losses(random: &mut Random) -> Vec<u8> {
+    const RECORDS: usize = 25;
+    let mut capture = Vec::new();
+    for (number, records) in (1..).zip(shark_records(random).chunks(RECORDS)) {
+        if number == 4 || number == 7 {
+            continue;
+        }
+        let mut datagram = vec![0; DatagramHeader::SIZE];
+        DatagramHeader::new(number, records.len() as u32).write(&mut datagram).unwrap();
+        for record in records {
+            let mut bytes = [0; Record::SIZE];
+            record.write(&mut bytes).unwrap();
+            datagram.extend(bytes);
+        }
+        capture.extend(Frame::prefix(datagram.len() as u32));
+        capture.extend(datagram);
+    }
+    capture
+}
+
+fn shark_records(random: &mut Random) -> Vec<Record> {
+    let ids = ids(random, &schema("shark"), 256);
     let code_word = shark::ids::TRACE_START.into();
     let mut records = vec![Record { code_word, par1: 0x100, tsc: 1000, par2: 1000 }];
     let mut tsc = 1000;
@@ -86,16 +118,22 @@ pub(crate) fn shark(random: &mut Random) -> Vec<u8> {
         let par2 = random.one_of(&[0x100, 0x108, 0x108, 0x110, 0, 1, 2]);
         records.push(Record { code_word, par1, tsc, par2 });
     }
-    let mut bytes = vec![0; Record::SIZE * records.len()];
-    for (record, slot) in records.iter().zip(bytes.chunks_mut(Record::SIZE)) {
-        record.write(slot).unwrap();
-    }
-    bytes
+    records
 }
 
 /// A line of a target with two cores.
 pub(crate) fn target(random: &mut Random) -> Vec<u8> {
-    let ids = ids(&schema("target"), 256);
+    target_line(random, &[])
+}
+
+/// Such a line without two of the packets.
+pub(crate) fn target_with_losses(random: &mut Random) -> Vec<u8> {
+    target_line(random, &[7, 14])
+}
+
+/// Such a line without the packets with these numbers.
+fn target_line(random: &mut Random, missing: &[u32]) -> Vec<u8> {
+    let ids = ids(random, &schema("target"), 256);
     let (mut line, mut first, mut time) = (Vec::new(), [0_u32; 2], 1000_u64);
     for number in 0..24_u32 {
         let core = number as usize % 2;
@@ -124,8 +162,10 @@ pub(crate) fn target(random: &mut Random) -> Vec<u8> {
         let sum = crc16(crc16(u16::MAX, &bytes[..CHECKED]), &payload);
         bytes[24..26].copy_from_slice(&(payload.len() as u16).to_le_bytes());
         bytes[26..].copy_from_slice(&sum.to_le_bytes());
-        line.extend(bytes);
-        line.extend(payload);
+        if !missing.contains(&number) {
+            line.extend(bytes);
+            line.extend(payload);
+        }
         time += random.below(50) as u64;
     }
     line
@@ -136,13 +176,29 @@ pub(crate) fn rkh(random: &mut Random) -> Vec<u8> {
     rkh_stream(random, Settings::default(), EVENTS)
 }
 
+/// Such a stream without some of its frames.
+pub(crate) fn rkh_with_losses(random: &mut Random) -> Vec<u8> {
+    rkh_frames(random, Settings::default(), EVENTS, |number| number % 60 > 50)
+}
+
 /// A stream with these settings and this number of events. It does not contain the settings.
 pub(crate) fn rkh_stream(random: &mut Random, settings: Settings, events: usize) -> Vec<u8> {
+    rkh_frames(random, settings, events, |_| false)
+}
+
+/// Such a stream without the frames whose numbers are missing.
+fn rkh_frames(
+    random: &mut Random,
+    settings: Settings,
+    events: usize,
+    is_missing: fn(usize) -> bool,
+) -> Vec<u8> {
     let schema = schema("rkh");
-    let ids = ids(&schema, 256);
+    let ids = ids(random, &schema, 256);
     let mut stream = Stream::new(settings);
     let mut stamp = 0;
-    for _ in 0..events {
+    for number in 0..events {
+        let length = stream.bytes.len();
         stamp += random.below(9) as u32;
         let id = random.one_of(&ids);
         let mut arguments = Vec::new();
@@ -166,6 +222,9 @@ pub(crate) fn rkh_stream(random: &mut Random, settings: Settings, events: usize)
         }
         let id = rkh_ids::id(id as u8, settings.id, true);
         stream.record(id, stamp, &arguments);
+        if is_missing(number) {
+            stream.bytes.truncate(length);
+        }
     }
     stream.bytes
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use tracewell_record::stream::{Identity, Log, Take};
-use tracewell_wire::native::{WORD, block};
+use tracewell_wire::native::{WORD, block, crc32c};
 use tracewell_wire::posix::log::MAGIC as POSIX_LOG;
 use tracewell_wire::posix::object::at;
 use tracewell_wire::shark::{self, DatagramHeader, Frame, Record};
@@ -18,6 +18,8 @@ use crate::edits::Random;
 use crate::native::{self, STEP, definition_type, event_type, image, memory, writer};
 use crate::posix::{self, Event};
 use crate::random_traces;
+use crate::rkh::{Stream as RkhStream, configuration};
+use crate::{ctf_packets, systemview_packets};
 
 /// Returns a damaged input with corrected checksums. The first argument is the undamaged input.
 pub(crate) type Seal = fn(&[u8], Vec<u8>) -> Vec<u8>;
@@ -59,6 +61,11 @@ impl Sample {
 
     fn without_sweeps(self) -> Self {
         Self { swept: false, ..self }
+    }
+
+    /// Returns the number and the digest of the bytes.
+    pub(crate) fn row(&self) -> String {
+        format!("{}\t{:08x}", self.bytes.len(), crc32c(&self.bytes))
     }
 }
 
@@ -257,6 +264,15 @@ pub(crate) fn rkh() -> Vec<Sample> {
     const TWO: &[&[&str]] = &[&["dialect=3.4", "id=2"], &["id=2", "sig=2", "ptr=2"]];
     const NONE: &[&[&str]] = &[&["dialect=3.4", "checksum=off", "id=1"], &[]];
     const GUESSED: &[&[&str]] = &[&[], &["rate=1kHz"], &["dialect=3.4"]];
+    // Each size that an option accepts.
+    const SIZES: &[&[&str]] = &[
+        &["dialect=3.4"],
+        &["dialect=3.4", "ts=0", "ptr=2", "fptr=2", "sig=1", "ntimer=1", "nblock=1", "bsize=1"],
+        &["dialect=3.4", "ts=1", "ptr=4", "fptr=4", "sig=2", "ntimer=2", "nblock=2", "bsize=2"],
+        &["dialect=3.4", "ts=2", "sig=4", "ntimer=4", "nblock=4", "bsize=4", "nelem=1", "esize=1"],
+        &["dialect=3.4", "ts=4", "nelem=2", "esize=2", "sender=on", "que-lwm=off", "mp-lwm=off"],
+        &["dialect=3.4", "nelem=4", "esize=4", "id=1", "seq=on", "checksum=on", "que-lwm=on"],
+    ];
     let usual = wire_rkh::Settings::default();
     let wide = wire_rkh::Settings { id: 2, signal: 2, ..usual };
     let short = wire_rkh::Settings { stamp: 2, checksum: false, queue_count: 2, ..usual };
@@ -283,12 +299,45 @@ pub(crate) fn rkh() -> Vec<Sample> {
         sample("wide ids", without_settings(wide), GUESSED).without_sweeps(),
         sample("short stamps", without_settings(short), GUESSED).without_sweeps(),
         sample("no numbers", without_settings(plain), GUESSED).without_sweeps(),
+        sample("sizes", without_settings(usual), SIZES).without_sweeps(),
+        sample("configurations", configurations(), OPTIONS).without_sweeps(),
+        sample("half of the checksums", with_wrong_checksums(usual), GUESSED).without_sweeps(),
     ]
 }
 
 /// Returns a stream from which the decoder must infer the settings.
 fn without_settings(settings: wire_rkh::Settings) -> Vec<u8> {
     random_traces::rkh_stream(&mut Random::of("settings"), settings, 70)
+}
+
+/// Returns a stream with configuration records of all dialects and forms.
+fn configurations() -> Vec<u8> {
+    let mut random = Random::of("configurations");
+    let mut stream = RkhStream::new(wire_rkh::Settings::default());
+    for id in [0xAC, 0xAD, 0xAE, 0x0C, 0x0E] {
+        for version in [0, 0x2403, 0x3400] {
+            let settings = configuration(stream.settings, version);
+            stream.frame(&[vec![id], settings].concat());
+            for stamp in 0..3 {
+                let arguments = [0; 8].map(|_| random.below(4) as u8);
+                let length = random.below(8);
+                stream.record(random.below(256) as u32, stamp, &arguments[..length]);
+            }
+        }
+    }
+    stream.bytes
+}
+
+/// Returns such a stream in which every second checksum is wrong.
+fn with_wrong_checksums(settings: wire_rkh::Settings) -> Vec<u8> {
+    let stream = without_settings(settings);
+    let mut frames: Vec<Vec<u8>> = stream.split(|byte| *byte == 0x7E).map(<[u8]>::to_vec).collect();
+    for frame in frames.iter_mut().skip(1).step_by(2) {
+        if let Some(checksum) = frame.last_mut() {
+            *checksum ^= 1;
+        }
+    }
+    frames.join(&0x7E)
 }
 
 /// Corrects the checksum of each frame, after removing the escapes.
@@ -407,6 +456,8 @@ pub(crate) fn systemview() -> Vec<Sample> {
         sample("core_overflow", corpus("systemview/core_overflow"), OPTIONS),
         sample("offset_overflow", corpus("systemview/offset_overflow"), OPTIONS),
         sample("joined", head(corpus("systemview/joined_without_sync"), 1200), PARTS),
+        sample("packets of FreeRTOS", systemview_packets::of("FreeRTOS"), OPTIONS),
+        sample("packets of Zephyr", systemview_packets::of("Zephyr"), OPTIONS).without_sweeps(),
     ]
 }
 
@@ -518,6 +569,10 @@ pub(crate) fn ctf() -> Vec<Sample> {
         folder("classes, metadata", fixture("classes", "stream"), 0),
         folder("odd", fixture("odd", "stream"), 1),
         folder("zephyr", fixture("zephyr", "channel0_0"), 1),
+        folder("packets", ctf_packets::files(), 1),
+        folder("packets, metadata", ctf_packets::files(), 0).without_sweeps(),
+        folder("packets without times", ctf_packets::files(), 3),
+        folder("packets, index", ctf_packets::files(), 4).without_sweeps(),
         folder("lttng", lttng, 2).without_sweeps(),
         metadata("metadata, classes", corpus("ctf_metadata/classes")),
         metadata("metadata, nested", corpus("ctf_metadata/nested")),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use crate::answer::{Arrival, Counts, digest};
+use crate::answer::{Answer, Arrival, Counts, digest};
 use crate::cases::{self, Case};
 use crate::samples::Sample;
 use crate::support::fixture;
@@ -88,7 +88,7 @@ fn row(case: &Case<'_>) -> String {
     for (index, edits) in case.inputs.iter().enumerate() {
         let answer = case.answer(edits, Arrival::Whole, lines);
         counts.add(&answer.counts);
-        whole.push_str(&digest(&answer.text));
+        whole.push_str(&digest(&format!("{}{}", answer.text, answer.copied)));
         // In parts, a few inputs of a sweep suffice.
         if index % 8 == 0 {
             let in_parts = case.answer(edits, Arrival::Parts, lines);
@@ -113,8 +113,8 @@ fn show(case: &Case<'_>) {
     for edits in &case.inputs {
         let edits_text: Vec<_> = edits.iter().map(ToString::to_string).collect();
         let edits_text = edits_text.join(", ");
-        let whole = case.answer(edits, Arrival::Whole, true).text;
-        let _ = writeln!(text, "== {} [{edits_text}]\n{whole}", case.name);
+        let Answer { text: whole, copied, .. } = case.answer(edits, Arrival::Whole, true);
+        let _ = writeln!(text, "== {} [{edits_text}]\n{whole}{copied}", case.name);
         let parts = case.answer(edits, Arrival::Parts, true).text;
         if parts != whole {
             let _ = writeln!(text, "== {} [{edits_text}], in parts\n{parts}", case.name);

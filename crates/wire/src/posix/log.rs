@@ -342,6 +342,16 @@ mod tests {
     }
 
     #[test]
+    fn a_name_has_at_most_63_bytes() {
+        let mut body = [b'x'; 2 * WORD + 64];
+        for length in [63, 64] {
+            put_words(&mut body, &[7, length]).unwrap();
+            let expected = (length == 63).then_some((7, &[b'x'; 63][..]));
+            assert_eq!(name(&body), expected, "{length}");
+        }
+    }
+
+    #[test]
     fn records_follow_each_other() {
         let head = RecordHeader { length: 3, id: 65, flags: 0, process: 7 };
         let mut bytes = [0; 2 * 40];

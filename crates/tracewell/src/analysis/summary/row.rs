@@ -326,9 +326,45 @@ impl<S: RowState> SummaryRow<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{ContextId, MaybeContext};
 
     /// Number of blocks that fill whole segments of blocks and one segment of sums.
     const BLOCKS: usize = SEGMENT * FAN;
+
+    #[test]
+    fn different_states_have_different_bits() {
+        fn assert_differ<S: RowState + PartialEq + std::fmt::Debug>(states: &[S]) {
+            for (index, state) in states.iter().enumerate() {
+                for other in &states[..index] {
+                    assert_ne!(state.bits(), other.bits(), "{state:?} {other:?}");
+                }
+            }
+        }
+        let numbers = [0, 1, u32::MAX];
+        let mut states = vec![
+            State::Unknown,
+            State::Interrupted,
+            State::Preempted,
+            State::Ready,
+            State::Sleeping,
+            State::Done,
+            State::Off,
+            State::Deleted,
+        ];
+        states.extend(numbers.map(State::Blocked));
+        assert_differ(&states);
+        let task = |runs: u32| Occupant::Task { runs: ContextId(runs), of: MaybeContext::NONE };
+        let mut occupants = vec![Occupant::Unknown, Occupant::Idle];
+        occupants.extend(numbers.map(task));
+        for depth in [0, 1] {
+            occupants.push(Occupant::Interrupt { number: None, depth });
+            occupants.extend(numbers.map(|n| Occupant::Interrupt { number: Some(n), depth }));
+        }
+        assert_differ(&occupants);
+        let mut holders = vec![Holder::Unknown, Holder::Free];
+        holders.extend(numbers.map(|context| Holder::Context(ContextId(context))));
+        assert_differ(&holders);
+    }
 
     /// Returns a row with this number of blocks and with two open changes, and its records.
     fn filled(blocks: usize) -> (SummaryRow<Holder>, Pool) {

@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 68] = [
+const MODULES: [&str; 70] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/bounds.js"),
     include_str!("../../../page/time.js"),

@@ -255,12 +255,19 @@ impl<'a> Decoding<'a> {
         };
         match &gap.kind {
             GapKind::Events { count, first } => {
-                if count.is_none() {
-                    let message = format!(
-                        "the count of discarded events is {first} in the first packet; the \
-                         recording began earlier"
-                    );
-                    note(Severity::Note, message);
+                match (count, first) {
+                    (Some(_), _) => {}
+                    (None, 0) => {
+                        let message = "the count of discarded events went back".to_owned();
+                        note(Severity::Warning, message);
+                    }
+                    (None, first) => {
+                        let message = format!(
+                            "the count of discarded events is {first} in the first packet; the \
+                             recording began earlier"
+                        );
+                        note(Severity::Note, message);
+                    }
                 }
                 out.loss(*count, LossCause::BufferFull, at)
             }

@@ -228,6 +228,18 @@ mod tests {
     }
 
     #[test]
+    fn only_the_first_bad_line_of_a_file_shows_the_form() {
+        let file = |path: &str| NamesFile {
+            flag: "--custom-events",
+            path: path.to_owned(),
+            text: b"Start\n4096\n4097\n".to_vec(),
+        };
+        let (_, diagnostics) = schema(&[file("a"), file("b")]);
+        let forms: Vec<_> = diagnostics.iter().map(|d| d.message.ends_with(FORM)).collect();
+        assert_eq!(forms, [true, false, true, false]);
+    }
+
+    #[test]
     fn argument_names_differ_whatever_the_labels() {
         for labels in ["arg2, !, x, y", "arg3, a, a, b", "a, a, a, a", "!, !, arg1, arg2"] {
             let (events, _) = read(&["Start", &GOOD.replace("Length, Port, Queue, Left", labels)]);

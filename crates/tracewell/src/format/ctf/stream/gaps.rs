@@ -21,9 +21,9 @@ pub(in crate::format::ctf) struct Gap {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::format::ctf) enum GapKind {
     /// The recorder discarded events and counted them. `count` is the number of events that were
-    /// discarded since the previous packet. It is `None` in the first packet that was read, unless
-    /// this packet is the first of the stream. `first` is the recorder's count in the first packet
-    /// that was read, and 0 in later packets.
+    /// discarded since the previous packet. It is `None` if the recorder's count went back, and in
+    /// the first packet that was read, unless this packet is the first of the stream. `first` is
+    /// the recorder's count in the first packet that was read, and 0 in later packets.
     Events { count: Option<u64>, first: u64 },
     /// This number of packets is missing.
     Packets(u64),
@@ -136,7 +136,8 @@ impl<'a> Stream<'a> {
             let known = self.previous.and_then(|previous| previous.discarded);
             let missing = known.map(|(before, _)| count.wrapping_sub(before) & ones(bits));
             let (lost, first) = match (missing, count) {
-                (Some(missing), _) => (Some(missing), 0),
+                // A large increase is a step back: the recorder restarted, or the count is damaged.
+                (Some(missing), _) => (Some(missing).filter(|_| missing <= ones(bits) / 2), 0),
                 (None, count) if first_number => (Some(count), count),
                 (None, count) => (None, count),
             };
