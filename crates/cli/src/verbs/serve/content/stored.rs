@@ -214,7 +214,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("turns.trx");
         write_turns(&file);
-        let traces = Traces::new(std::slice::from_ref(&file), &InputArgs::default()).unwrap();
+        let files = std::slice::from_ref(&file);
+        let traces = Traces::new(files, files, &InputArgs::default()).unwrap();
         let content = Arc::new(Content::new(traces, false, None, Arc::default()));
         let reader = Arc::clone(&content);
         thread::spawn(move || reader.read(false));
