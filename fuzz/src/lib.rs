@@ -158,6 +158,7 @@ fn follow(settings: &Settings, data: &[u8]) {
         waits: true,
         only_inverted: data.first().is_some_and(|first| first & 2 == 2),
         worst_waits: None,
+        worst_misses: Some(3),
         budgets: true,
         pairs: vec![marks],
         expected: [("pid 3".to_owned(), Expected { period: Some(10), deadline: Some(5) })]
@@ -165,6 +166,7 @@ fn follow(settings: &Settings, data: &[u8]) {
             .collect(),
         holes: data.first().is_some_and(|first| first & 1 == 1),
         distributions: true,
+        places: true,
         uses: true,
     };
     let (mut trace, mut scheduling) = (decoder.trace(), Scheduling::new(wanted.clone()));

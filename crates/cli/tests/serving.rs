@@ -240,7 +240,7 @@ fn the_figures_can_be_limited_to_the_worst_waits() {
         let few = few.as_array().unwrap();
         assert!(few.len() < waits.len() && few.iter().all(|wait| waits.contains(wait)));
         assert_eq!(few.iter().map(length).max(), Some(longest));
-        let more = &worst["traces"][0]["more_waits"];
+        let more = worst["traces"][0]["more_waits"].clone();
         assert_eq!(more.as_u64(), Some((waits.len() - few.len()) as u64));
         // All other figures are the same.
         let trace = worst["traces"][0].as_object_mut().unwrap();
@@ -254,7 +254,7 @@ fn the_figures_can_be_limited_to_the_worst_waits() {
         }
         let mut expected = all.clone();
         expected["traces"][0]["waits"] = Value::Null;
-        expected["traces"][0]["more_waits"] = more.clone();
+        expected["traces"][0]["more_waits"] = more;
         assert_eq!(worst, expected);
     }
     let part = server.get("api/v1/analysis?worst=1&from=41ms&to=42ms").json();
