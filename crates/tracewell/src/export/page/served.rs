@@ -353,8 +353,8 @@ impl Facts {
     }
 }
 
-/// The page of a trace with too many events for one payload, or with so many that the page first
-/// shows a view.
+/// The page of a trace with too many events for one payload, or of a trace whose page first shows
+/// a view because its payload is long.
 #[derive(Debug)]
 pub struct LargePage {
     pub(super) facts: Facts,
