@@ -25,7 +25,8 @@ const COLUMNS: &str = "seq,ticks,time_ns,cpu,context,priority,id,event,level,tar
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) text: String,
-    /// The copy of the memory of a stream that all bytes together contain; empty if there is none.
+    /// The copy of the memory of a stream that all bytes together contain; empty if there is none,
+    /// and in sweeps, because digests of many copies take too long.
     pub(crate) copied: String,
     pub(crate) counts: Counts,
 }
@@ -143,7 +144,7 @@ pub(crate) fn answer(
         }
         _ => String::new(),
     };
-    let copied = format.snapshot.filter(|_| arrival == Arrival::Whole);
+    let copied = format.snapshot.filter(|_| arrival == Arrival::Whole && lines);
     let copied = copied.map_or(String::new(), |take| copied_memory(take, bytes));
     match decoded {
         Ok(trace) => {

@@ -1,4 +1,4 @@
-//! The files of a CTF trace whose packets have all fields that CTF 1.8 gives a meaning, as a sample.
+//! The files of a CTF trace as a sample. Its packets have all fields that CTF 1.8 gives a meaning.
 //!
 //! Two streams are of the class 0. Their packets have times, sizes, sequence numbers and counts of
 //! discarded events. One stream is of the class 1. Its packets have only sizes, and its timestamps

@@ -35,8 +35,8 @@ const COMMON: [&str; 14] = [
     "Get",
 ];
 
-/// Returns the ids of events with meanings. Ids of common events occur several times: in some traces
-/// rare events are nearly as frequent as common ones.
+/// Returns the ids of events with meanings. Ids of common events occur several times. In some
+/// traces, rare events are nearly as frequent as common ones.
 fn ids(random: &mut Random, schema: &Schema, limit: u32) -> Vec<u32> {
     let weight = random.one_of(&[2, 12, 12]);
     let events = schema.events().filter(|event| event.means.is_some() && event.id < limit);
