@@ -214,8 +214,8 @@ impl InputArgs {
         }
     }
 
-    /// Returns the settings for all of the input files `traces`. Reads the files that contain names.
-    /// Fails if an option is for another file.
+    /// Returns the settings for all of the input files `traces`. Reads the files that contain
+    /// names. Fails if an option is for another file.
     pub(crate) fn settings(&self, traces: &[PathBuf]) -> Result<Settings, Failure> {
         let mut settings = Settings { format: self.format_in.clone(), ..Settings::default() };
         for option in &self.options {

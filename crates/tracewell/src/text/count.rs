@@ -12,8 +12,8 @@ pub fn counted(count: u64, what: &str) -> String {
     format!("{count} {}", plural(count, what))
 }
 
-/// Returns a noun, with an `s` unless the count is 1. Use it if the count is written in another form
-/// than [`counted`] writes it.
+/// Returns a noun, with an `s` unless the count is 1. Use it if the count is written in another
+/// form than [`counted`] writes it.
 ///
 /// ```
 /// use tracewell::text::{grouped, plural};

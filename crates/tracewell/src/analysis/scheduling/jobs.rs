@@ -157,7 +157,7 @@ impl Releases {
         let job = (task.waiting.front().copied(), task.missed);
         let change = self.follow(trace, step);
         if let Some(misses) = &mut self.misses {
-            misses.take(subject, step.ticks, change, job);
+            misses.take(subject, step.ticks, change.and_then(Change::moment), job);
         }
         change
     }

@@ -1,6 +1,6 @@
 //! The worst missed deadlines of a trace. `jobs` finds them.
 
-use super::jobs::Change;
+use super::moments::JobChange;
 use crate::model::ContextId;
 
 /// A job whose deadline passed before its completion.
@@ -40,15 +40,15 @@ impl WorstMisses {
         &mut self,
         context: ContextId,
         now: u64,
-        change: Option<Change>,
+        change: Option<JobChange>,
         job: (Option<u64>, Option<u64>),
     ) {
         match (change, job) {
-            (Some(Change::Done), (released, Some(missed))) => {
+            (Some(JobChange::Done), (released, Some(missed))) => {
                 let until = Some(now);
                 self.offer(now, Missed { context, released, missed, until });
             }
-            (Some(Change::Missed), (None, _)) => {
+            (Some(JobChange::Missed), (None, _)) => {
                 self.offer(now, Missed { context, released: None, missed: now, until: None });
             }
             _ => {}
@@ -68,5 +68,28 @@ impl WorstMisses {
     /// Returns the missed deadlines, the latest first.
     pub(super) fn finish(&mut self) -> Vec<Missed> {
         std::mem::take(&mut self.list).into_iter().map(|(_, missed)| missed).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_jobs_that_were_late_for_the_longest_time_are_kept_in_order() {
+        let mut worst = WorstMisses::new(2);
+        let task = ContextId(1);
+        for (released, missed, until) in [(10, 20, 25), (30, 40, 60), (70, 80, 81), (90, 100, 120)]
+        {
+            worst.take(task, until, Some(JobChange::Done), (Some(released), Some(missed)));
+        }
+        // A missed deadline without a job is late for no time that the trace shows.
+        worst.take(task, 130, Some(JobChange::Missed), (None, None));
+        // Jobs in time, and the first of several missed deadlines of a pending job, add nothing.
+        worst.take(task, 140, Some(JobChange::Done), (Some(135), None));
+        worst.take(task, 150, Some(JobChange::Missed), (Some(145), None));
+        let found = worst.finish();
+        let found: Vec<_> = found.iter().map(|each| (each.released, each.until)).collect();
+        assert_eq!(found, [(Some(30), Some(60)), (Some(90), Some(120))]);
     }
 }

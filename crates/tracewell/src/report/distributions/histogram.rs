@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::{BarRow, NamedTimes, heading};
-use crate::analysis::{Bucket, Distribution};
+use super::{NamedTimes, heading};
+use crate::analysis::{Bucket, Distribution, Worst};
 use crate::model::Trace;
 use crate::report::Layout;
 use crate::report::figures::has_time;
@@ -86,14 +86,23 @@ pub(super) fn put(text: &mut String, trace: &Trace, row: &NamedTimes<'_>, layout
     put_lines(text, &bounds, &counts, unit, layout);
 }
 
+/// An interval with its longest time.
+pub(super) struct Bar {
+    /// The lower bound as text.
+    pub(super) from: String,
+    pub(super) count: u64,
+    /// `None` if the interval is empty, or if the distribution stores no places.
+    pub(super) longest: Option<Worst>,
+}
+
 /// Returns the intervals as bars, with the longest time of each.
-pub(super) fn bars(trace: &Trace, times: &Distribution) -> Vec<BarRow> {
+pub(super) fn bars(trace: &Trace, times: &Distribution) -> Vec<Bar> {
     let Some(intervals) = Intervals::of(trace, times) else { return Vec::new() };
     let mut bars: Vec<_> = intervals
         .bounds
         .iter()
         .zip(&intervals.counts)
-        .map(|(bound, count)| BarRow {
+        .map(|(bound, count)| Bar {
             from: intervals.unit.shown(*bound),
             count: *count,
             longest: None,
@@ -102,7 +111,7 @@ pub(super) fn bars(trace: &Trace, times: &Distribution) -> Vec<BarRow> {
     let max = times.max().unwrap_or(0);
     // The buckets are in ascending order, so the last one of a bar has its longest time.
     for (Bucket { to, .. }, place) in times.buckets().iter().zip(times.places()) {
-        bars[intervals.of_bucket((*to).min(max))].longest = Some((&place).into());
+        bars[intervals.of_bucket((*to).min(max))].longest = Some(place);
     }
     bars
 }

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{NamedTimes, histogram};
+use super::NamedTimes;
+use super::histogram::{Bar, bars};
 use crate::analysis::{Bucket, Quantile, Worst};
 use crate::model::Trace;
 
@@ -32,7 +33,11 @@ impl DistributionFigures {
     pub(in crate::report) fn add_bars(&mut self, trace: &Trace, rows: &[NamedTimes<'_>]) {
         let with_times = rows.iter().filter(|row| row.times.count() > 0);
         for (row, times) in self.distributions.iter_mut().zip(with_times) {
-            row.bars = Some(histogram::bars(trace, times.times));
+            let bar = |Bar { from, count, longest }| {
+                let longest = longest.as_ref().map(WorstRow::from);
+                BarRow { from, count, longest }
+            };
+            row.bars = Some(bars(trace, times.times).into_iter().map(bar).collect());
         }
     }
 }
