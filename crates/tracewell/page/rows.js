@@ -144,7 +144,8 @@ function objects(rows, add) {
  * @param {(lane: any) => void} add
  */
 function recorders(model, file, add) {
-    const counts = model.events.byContext.map((list) => list.length);
+    // A payload that does not list its events contains their numbers.
+    const counts = model.events.byContext.map((list, context) => model.contexts[context].events ?? list.length);
     const shown = counts.map((_, context) => context)
         .filter((context) => counts[context] > 0 && model.fileOf(context) === file);
     const group = "Events by context";

@@ -41,7 +41,7 @@ pub use self::events::{MAX_EVENTS, MAX_TEXT};
 use self::figures::OtherFigures;
 pub use self::found::{FoundEvents, Search};
 pub use self::html::served;
-use self::machines::MachineRows;
+use self::machines::MachineNames;
 pub use self::served::{
     LargePage, Listed, ListedEvents, MAX_LISTED, MAX_PARTS, PARTS, ServedBuilder, View,
 };
@@ -49,7 +49,7 @@ use self::tracks::{Names, Shown};
 use super::shown_part::{no_events, shown_range};
 use super::{Export, ExportError, ExportNames, Output};
 use crate::analysis::scheduling::Wanted;
-use crate::analysis::tracks::TrackBuilder;
+use crate::analysis::tracks::{MachineTracks, TrackBuilder, Tracks};
 use crate::format::Options;
 use crate::input::Input;
 use crate::model::{
@@ -79,7 +79,7 @@ pub static HTML: Export = Export {
 };
 
 /// The version of the payload.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 fn write(
     input: &mut Input,
@@ -181,10 +181,11 @@ impl PageBuilder {
         let mut columns = Columns::default();
         let (figures, machines) =
             figures.finish(trace, &tracks.figures).map_err(ExportError::Write)?;
-        let left_out = tracks.left_out + machines.left_out;
+        let tracks = with_machines(tracks, machines);
+        let left_out = tracks.left_out;
         let mut header = header(trace, title, &range, left_out, tracks.figures.more_waits);
         let names = Names::new(trace, &tracks, &tracks.figures, &events);
-        let machines = MachineRows::new(trace, machines);
+        let machines = MachineNames::new(trace, &tracks, &machines::span_states(&tracks));
         let shown = Shown {
             tracks: &tracks,
             names: &names,
@@ -211,6 +212,15 @@ impl PageBuilder {
             events: Events::default(),
         }
     }
+}
+
+/// Adds the tracks of machines, levels, spans and messages to the others.
+fn with_machines(mut tracks: Tracks, machines: MachineTracks) -> Tracks {
+    let MachineTracks { levels, machines, mut messages, spans, left_out, .. } = machines;
+    tracks.arrows.append(&mut messages);
+    tracks.left_out += left_out;
+    (tracks.levels, tracks.machines, tracks.spans) = (levels, machines, spans);
+    tracks
 }
 
 impl Sink for PageBuilder {

@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::VERSION;
-use super::machines::{LevelRow, MachineRow, MachineRows};
+use super::machines::{MachineNames, SpanNames};
 use super::served::{Facts, LargePage};
 use super::tracks::{Inversion, Names};
 use crate::analysis::stored::{Stored, put_bytes, stored_structs, take_bytes};
@@ -27,7 +27,7 @@ const MAGIC: &[u8; 8] = b"tw-page\n";
 
 /// The form of the bytes, and the version of the payload. Increment the first number whenever the
 /// form changes.
-const FORM: u32 = 5 << 16 | VERSION;
+const FORM: u32 = 6 << 16 | VERSION;
 
 /// Length in bytes of the last part of a file. This part begins with [`MAGIC`].
 const TAIL: usize = 32;
@@ -35,18 +35,18 @@ const TAIL: usize = 32;
 stored_structs! {
     Inversion { context, lock, from, until, ticks }
     Names { locks, reasons, inversions, longest, severe }
-    MachineRow { members, row, steps }
-    LevelRow { members, row }
-    MachineRows { machines, levels, messages }
+    SpanNames { members, indices }
+    MachineNames { machines, spans, levels }
 }
 
 impl Stored for Facts {
     fn put(&self, out: &mut Vec<u8>) {
-        let Self { header, span, names, machines, figures } = self;
+        let Self { header, span, names, machines, named, figures } = self;
         header.put(out);
         span.put(out);
         names.put(out);
         machines.put(out);
+        named.put(out);
         put_bytes(figures, out);
     }
 
@@ -56,6 +56,7 @@ impl Stored for Facts {
             span: Stored::take(input)?,
             names: Stored::take(input)?,
             machines: Stored::take(input)?,
+            named: Stored::take(input)?,
             figures: take_bytes(input)?.to_vec(),
         })
     }
