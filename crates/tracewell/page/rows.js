@@ -151,7 +151,8 @@ function recorders(model, file, add) {
     const group = "Events by context";
     add({ kind: "group", label: group, group, detail: String(shown.length) });
     for (const context of shown) {
-        const detail = counted(counts[context], "event");
+        // Beside the number of events of a large trace, there would be no room for the word and the name.
+        const detail = model.part ? grouped(counts[context]) : counted(counts[context], "event");
         add({ kind: "events", label: model.name(context), group, context, detail });
     }
 }

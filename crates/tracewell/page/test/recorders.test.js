@@ -46,7 +46,9 @@ function contains(page, id, text) {
 function drawn(page) {
     return page.evaluate(() => {
         const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("timeline"));
-        const { data } = canvas.getContext("2d").getImageData(200, 0, canvas.width - 200, canvas.height);
+        const copy = new OffscreenCanvas(canvas.width - 200, canvas.height).getContext("2d", { willReadFrequently: true });
+        copy.drawImage(canvas, -200, 0);
+        const { data } = copy.getImageData(0, 0, canvas.width - 200, canvas.height);
         const words = new Uint32Array(data.buffer);
         const counts = new Map();
         words.forEach((word) => counts.set(word, (counts.get(word) ?? 0) + 1));
