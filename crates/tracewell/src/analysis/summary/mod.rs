@@ -58,7 +58,8 @@ use crate::model::{Batch, ContextId, Flow, Loss, Sink, Stop, Trace};
 const PENDING: u64 = 1 << 13;
 
 /// Maximum length of each of these lists: all arrows except messages, all messages, all marks, and
-/// the waits of one lock. If there are more entries, the summary keeps a sample, and [`Tracks::left_out`] counts the others.
+/// the waits of one lock. If there are more entries, the summary keeps a sample, and
+/// [`Tracks::left_out`] counts the others.
 pub const MAX_LIST: usize = 1 << 18;
 
 /// A sink that builds a summary.

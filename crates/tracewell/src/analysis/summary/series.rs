@@ -1,11 +1,11 @@
 //! A series of entries that have no length: the events that contexts recorded, or the levels of a
-//! queue. A view combines entries that are close together, and shows a digest of them, such as their
-//! number or the highest level among them.
+//! queue. A view combines entries that are close together, and shows a digest of them, such as
+//! their number or the highest level among them.
 //!
-//! Entries are encoded in blocks of [`BLOCK`] entries. The blocks of [`GROUP`] entries are one record
-//! of the pool, and their digests are another record. Only the digests of whole groups stay in
-//! memory. So a coarse view reads no records, and any view decodes at most about [`BLOCK`] entries
-//! for each of its parts.
+//! Entries are encoded in blocks of [`BLOCK`] entries. The blocks of [`GROUP`] entries are one
+//! record of the pool, and their digests are another record. Only the digests of whole groups stay
+//! in memory. So a coarse view reads few records, and any view decodes at most about [`BLOCK`]
+//! entries for each of its parts.
 
 use std::io;
 use std::ops::Range;

@@ -3,7 +3,7 @@
 //! | file | purpose |
 //! |---|---|
 //! | `row` | consecutive states, and the interval of each state |
-//! | `state` | the states of contexts and cores |
+//! | `state` | the states of contexts and cores, and the spans of threads |
 //! | `builder` | turns moments of [`super::scheduling`] into tracks |
 //! | `effects` | the effect of each event id on tracks |
 //! | `contexts` | the state of each context |
@@ -59,8 +59,8 @@ pub use locks::{Holder, LockTrack, WaitSpan};
 pub use machines::{LevelTrack, MachineTrack, MachineTrackBuilder, MachineTracks, StepSpan};
 pub use row::{Change, Row, Span};
 pub(in crate::analysis) use settled::{Places, Settled};
-pub use spans::{EnteredSpan, SpanTrack};
-pub use state::{Occupant, Reason, State};
+pub use spans::SpanTrack;
+pub use state::{EnteredSpan, Occupant, Reason, State};
 
 use crate::analysis::machines as machine_figures;
 use crate::analysis::scheduling::Figures;

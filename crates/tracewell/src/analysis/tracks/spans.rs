@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Position, Row, Settled};
+use super::{EnteredSpan, Position, Row, Settled};
 use crate::model::schema::SpanRole;
 use crate::model::{Batch, ContextId, Event, Flow, Loss, Sink, Trace};
 
@@ -23,25 +23,6 @@ pub struct SpanTrack {
     pub depth: usize,
     /// The span in which the thread is; `None` if it is in no span of this depth.
     pub row: Row<Option<EnteredSpan>>,
-}
-
-/// A span that a thread entered.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct EnteredSpan {
-    /// The number of the span in the trace.
-    pub number: u64,
-    /// The id of the event type with which the span began; `None` if the trace does not contain its
-    /// beginning.
-    pub begun_by: Option<u32>,
-}
-
-impl EnteredSpan {
-    /// Returns the name of the span, or `?` if it is unknown.
-    pub fn name<'a>(&self, trace: &'a Trace) -> &'a str {
-        let kind = self.begun_by.map(|id| trace.schema.event(id));
-        let site = kind.and_then(|kind| kind.instrumentation.site.as_ref());
-        site.map_or("?", |site| site.name.as_str())
-    }
 }
 
 /// A sink that builds the tracks of spans.
