@@ -180,6 +180,11 @@ export class Model {
             ticks: this.column("inversion.ticks"),
             /** In a part, the number of each among all inversions of the trace; a part leaves out some. */
             number: columns.has("inversion.number") ? this.column("inversion.number") : null };
+        /** The numbers of events that contexts recorded, if the trace shows no states and the payload does not list its events. */
+        this.recorded = columns.has("recorded.ticks") ? { at: this.ticks("recorded.ticks"), context: this.column("recorded.context"),
+            count: this.column("recorded.count") } : null;
+        /** @type {Model["recordedByContext"] | null} */
+        this.recordedLists = null;
         this.showsStates = this.rows.some((/** @type {any} */ row) => row.kind === "context");
     }
 
@@ -395,6 +400,15 @@ export class Model {
         return object || !(code ?? what) ? `for ${this.object(reason)}` : this.object(reason);
     }
 
+    /**
+     * For each context, times at which it recorded events, and the number of its events before each of these times and in total.
+     * @returns {{ at: Float64Array, sums: Float64Array }[]}
+     */
+    get recordedByContext() {
+        this.recordedLists ??= summedBy(this.contexts.length, this.recorded);
+        return this.recordedLists;
+    }
+
     /** The waits, jobs, gaps and inversions, sorted for searches by time. @returns {IntervalIndex} */
     get intervals() {
         this.index ??= new IntervalIndex(this);
@@ -434,6 +448,22 @@ export class Model {
         if (events === 1) return `a record (${cause})`;
         return `${counted(events - 1, "missing event")} (${cause})`;
     }
+}
+
+/** @type {(contexts: number, recorded: Model["recorded"]) => Model["recordedByContext"]} */
+function summedBy(contexts, recorded) {
+    const lengths = new Uint32Array(contexts);
+    recorded?.context.forEach((context) => { lengths[context] += 1; });
+    const lists = Array.from(lengths, (length) => ({ at: new Float64Array(length), sums: new Float64Array(length + 1) }));
+    lengths.fill(0);
+    recorded?.context.forEach((context, index) => {
+        const { at, sums } = lists[context];
+        const place = lengths[context];
+        at[place] = recorded.at[index];
+        sums[place + 1] = sums[place] + recorded.count[index];
+        lengths[context] += 1;
+    });
+    return lists;
 }
 
 /** Returns the times in the figures of each file for which a kind of events was hidden. @param {Model} model @returns {Model["hidden"]} */

@@ -102,15 +102,17 @@ export class Overview {
     counts(count) {
         const { contexts } = this.timeline;
         const { model } = this;
-        const { at, context } = model.events;
+        const { events, recorded } = model;
         /** @type {Map<string, number>[]} */
         const sums = Array.from({ length: count }, () => new Map());
-        at.forEach((time, index) => {
+        const add = (/** @type {number} */ time, /** @type {number} */ context, /** @type {number} */ number) => {
             const bar = Math.min(Math.floor((time / model.length) * count), count - 1);
             const sum = sums[Math.max(bar, 0)];
-            const colour = contexts[context[index]];
-            sum.set(colour, (sum.get(colour) ?? 0) + 1);
-        });
+            const colour = contexts[context];
+            sum.set(colour, (sum.get(colour) ?? 0) + number);
+        };
+        events.at.forEach((time, index) => add(time, events.context[index], 1));
+        recorded?.at.forEach((time, index) => add(time, recorded.context[index], recorded.count[index]));
         const total = (/** @type {Map<string, number>} */ sum) => [...sum.values()].reduce((a, b) => a + b, 0);
         const most = Math.max(...sums.map(total), 1);
         return sums.map((sum) => [...sum].map(([colour, events]) => ({ colour, share: events / most })));

@@ -180,13 +180,15 @@ function objects(rows, add) {
  * @param {(lane: any) => void} add
  */
 function recorders(model, file, add) {
-    const counts = model.events.byContext.map((list) => list.length);
+    // A payload that does not list its events contains their numbers.
+    const counts = model.events.byContext.map((list, context) => model.contexts[context].events ?? list.length);
     const shown = counts.map((_, context) => context)
         .filter((context) => counts[context] > 0 && model.fileOf(context) === file);
     const group = "Events by context";
     add({ kind: "group", label: group, group, detail: String(shown.length) });
     for (const context of shown) {
-        const detail = counted(counts[context], "event");
+        // Beside the number of events of a large trace, there would be no room for the word and the name.
+        const detail = model.part ? grouped(counts[context]) : counted(counts[context], "event");
         add({ kind: "events", label: model.name(context), group, context, detail });
     }
 }

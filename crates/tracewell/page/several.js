@@ -164,6 +164,7 @@ class Combination {
         this.arrowsInOrder();
         this.jobs();
         this.marks();
+        this.recorded();
         this.inversions();
         this.contents.forEach(({ columns }, file) => {
             const figures = columns.get("figures");
@@ -200,6 +201,17 @@ class Combination {
     /** @param {string} name */
     ticks(name) {
         return this.joined(name, (ticks, file) => this.placements[file].at(ticks) - this.from);
+    }
+
+    /** Adds the numbers of events in the files that are still being read. */
+    recorded() {
+        const ofFiles = (/** @type {(file: number) => Float64Array} */ list) => Float64Array.from(this.contents.flatMap(({ columns }, file) =>
+            (columns.has("recorded.ticks") ? Array.from(list(file)) : [])));
+        const values = (/** @type {string} */ name, /** @type {(value: number, file: number) => number} */ convert) =>
+            ofFiles((file) => Float64Array.from(valuesOf(this.contents[file].columns, `recorded.${name}`), (value) => convert(value, file)));
+        this.putTicks("recorded.ticks", values("ticks", (ticks, file) => this.placements[file].at(ticks) - this.from));
+        this.put("recorded.context", values("context", (context, file) => context + this.firsts.contexts[file]));
+        this.put("recorded.count", values("count", (count) => count));
     }
 
     /** Returns the number that an event has on the page. @type {(seq: number, file: number) => number} */

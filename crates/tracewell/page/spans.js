@@ -286,7 +286,9 @@ function drawLock(frame, row, box) {
  * @param {{ y: number, height: number }} box
  */
 function drawEvents({ sheet, model, view, paints, left, width, x, time }, lane, { y, height }) {
-    const at = model.events.shownByContext[lane.context ?? 0];
+    const context = lane.context ?? 0;
+    const counted = model.recordedByContext[context];
+    const at = counted.at.length > 0 ? counted.at : model.events.shownByContext[context];
     let first = lowerBound(at, view.from);
     const last = lowerBound(at, time(x(view.to) + 1));
     const rects = sheet.rectangles({ left, top: y, width, height }, last - first);
@@ -295,8 +297,9 @@ function drawEvents({ sheet, model, view, paints, left, width, x, time }, lane, 
         const next = Math.max(lowerBound(at, time(left + column + 1), first, last), first + 1);
         // The bar of a single event is half as high as the lane; each doubling of the number of
         // events makes the bar higher.
-        const part = height * Math.min(1, 0.5 + Math.log2(next - first) / 16);
-        rects.add(left + column, y + height - part, 1.5, part, paints[lane.context ?? 0]);
+        const count = counted.at.length > 0 ? counted.sums[next] - counted.sums[first] : next - first;
+        const part = height * Math.min(1, 0.5 + Math.log2(count) / 16);
+        rects.add(left + column, y + height - part, 1.5, part, paints[context]);
         first = next;
     }
     rects.end();

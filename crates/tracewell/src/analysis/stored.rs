@@ -7,6 +7,7 @@
 use serde_json::Value;
 use tracewell_wire::number;
 
+use super::machines::Named;
 use super::tracks::{
     Arrow, ArrowKind, Budget, Change, Gap, Holder, Job, LockTrack, Mark, Occupant, Position, Row,
     ServerState, State, StepSpan, WaitSpan,
@@ -107,6 +108,7 @@ stored_structs! {
     StepSpan { from, until }
     WaitSpan { context, from, until, owner }
     LockTrack { key, kind, is_mutex, holder, waits }
+    Named { argument, key, kind, ticks, renamed }
     ServerState { budget, serving }
 }
 

@@ -237,7 +237,12 @@ impl<M: MachineMoments> Machines<M> {
     }
 
     /// Returns the consumer of moments.
-    pub(in crate::analysis) fn moments(&mut self) -> &mut M {
+    pub(in crate::analysis) fn moments(&self) -> &M {
+        &self.moments
+    }
+
+    /// Returns the consumer of moments, to which the caller can pass further moments.
+    pub(in crate::analysis) fn moments_mut(&mut self) -> &mut M {
         &mut self.moments
     }
 

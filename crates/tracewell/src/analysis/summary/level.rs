@@ -135,7 +135,7 @@ pub(super) struct Level {
     shares: Vec<Share>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Share {
     pub(super) state: u32,
     pub(super) ticks: u64,

@@ -6,6 +6,8 @@
 //! |---|---|
 //! | `row` | one row of states: all changes, encoded, and sums over parts of the row |
 //! | `level` | the levels of sums over parts of a row |
+//! | `series` | entries without a length, and digests of parts of them |
+//! | `objects` | machines, levels, spans and messages, and the events of traces without states |
 //! | `tracks` | the tracks of a view |
 //! | `view` | the part of a row that a view shows |
 //! | `encoded` | the changes of a row as bytes |
@@ -20,13 +22,16 @@
 //! [`Summary::tracks`] returns the tracks at a resolution, in ticks. It combines neighbouring short
 //! states into parts of at most this length. States of the same class, such as all reasons for
 //! waiting, occur in a part as one state with the sum of their times. The classes are in the order
-//! of their first occurrence. So the time in a class is exact at every resolution.
+//! of their first occurrence. So the time in a class is exact at every resolution. If a part has
+//! several levels, the row shows the lowest, the highest and the last of them.
 
 mod encoded;
 mod level;
+mod objects;
 mod pool;
 mod row;
 mod sample;
+mod series;
 mod stored;
 mod tracks;
 mod view;
@@ -34,14 +39,17 @@ mod view;
 use std::fs::File;
 use std::io;
 
+use self::objects::Objects;
 use self::pool::Pool;
 pub(crate) use self::pool::checksum;
 use self::row::SummaryRow;
 use self::sample::Sample;
 pub(crate) use self::sample::{Extent, distinct};
-use super::scheduling::{Figures, Wanted};
+use super::machines;
+use super::scheduling::{Figures, Position, Wanted};
 use super::tracks::{
-    Arrow, Change, Holder, Mark, Occupant, ServerTrack, Settled, State, TrackBuilder, Tracks,
+    Arrow, Change, EnteredSpan, Holder, Mark, Occupant, ServerTrack, Settled, State, TrackBuilder,
+    Tracks,
     WaitSpan,
 };
 use crate::model::{Batch, ContextId, Flow, Loss, Sink, Stop, Trace};
@@ -50,8 +58,9 @@ use crate::model::{Batch, ContextId, Flow, Loss, Sink, Stop, Trace};
 /// fit into the processor's cache.
 const PENDING: u64 = 1 << 13;
 
-/// Maximum length of each of these lists: all arrows, all marks, and the waits of one lock. If
-/// there are more entries, the summary keeps a sample, and [`Tracks::left_out`] counts the others.
+/// Maximum length of each of these lists: all arrows except messages, all messages, all marks, and
+/// the waits of one lock. If there are more entries, the summary keeps a sample, and
+/// [`Tracks::left_out`] counts the others.
 pub const MAX_LIST: usize = 1 << 18;
 
 /// A sink that builds a summary.
@@ -84,7 +93,7 @@ impl Default for SummaryBuilder {
     fn default() -> Self {
         let wanted = Wanted { waits: true, only_inverted: true, ..Wanted::default() };
         Self {
-            tracks: TrackBuilder::with_figures(wanted).without_machines().without_inversions(),
+            tracks: TrackBuilder::with_figures(wanted).without_inversions(),
             parts: Parts::default(),
             pending: PENDING,
         }
@@ -162,27 +171,49 @@ impl Summary {
         &self.rest.servers
     }
 
-    /// Returns the number of mutexes and semaphores.
-    pub(crate) fn locks(&self) -> usize {
-        self.rest.locks.len()
+    /// Returns the figures of machines, messages and levels of the whole trace.
+    pub fn machine_figures(&self) -> &machines::Figures {
+        &self.rest.machine_figures
     }
 
-    /// Returns the number of reasons why contexts were blocked.
-    pub(crate) fn reasons(&self) -> usize {
-        self.rest.reasons.len()
+    /// Returns the number of named things: mutexes and semaphores, reasons why contexts were
+    /// blocked, machines and their states, levels, and spans.
+    pub(crate) fn names(&self) -> usize {
+        let Tracks { locks, reasons, machines, levels, spans, .. } = &self.rest;
+        let states = machines.iter().map(|machine| 1 + machine.states.len());
+        let spans = spans.iter().map(|track| 1 + self.parts.objects.span_states(track).len());
+        let objects = states.chain(spans).sum::<usize>() + levels.len();
+        locks.len() + reasons.len() + objects
+    }
+
+    /// Returns the spans of each element of [`Tracks::spans`]. Spans that begin with the same type
+    /// of event are one element.
+    pub(crate) fn span_states(&self) -> Vec<Vec<EnteredSpan>> {
+        let spans = self.rest.spans.iter();
+        spans.map(|track| self.parts.objects.span_states(track)).collect()
+    }
+
+    /// In a trace that shows no states of contexts, returns the contexts with the numbers of their
+    /// events.
+    pub(crate) fn recorded(&self) -> impl Iterator<Item = (ContextId, u64)> {
+        let total = self.parts.objects.recorded.total();
+        total.into_iter().map(|share| (ContextId(share.state), share.ticks))
     }
 
     /// Returns the number of changes in all rows.
     pub fn changes(&self) -> u64 {
-        let Parts { cores, contexts, locks, .. } = &self.parts;
+        let Parts { cores, contexts, locks, objects, .. } = &self.parts;
         let rows = cores.iter().map(SummaryRow::count);
         let rows = rows.chain(contexts.iter().map(SummaryRow::count));
         let settled: u64 = rows.chain(locks.iter().map(|lock| lock.holder.count())).sum();
-        let Tracks { cores, contexts, locks, .. } = &self.rest;
+        let Tracks { cores, contexts, locks, machines, levels, spans, .. } = &self.rest;
         let last = cores.iter().map(|row| row.changes().len());
         let last = last.chain(contexts.iter().map(|row| row.changes().len()));
-        settled
-            + last.chain(locks.iter().map(|lock| lock.holder.changes().len())).sum::<usize>() as u64
+        let last = last.chain(machines.iter().map(|machine| machine.row.changes().len()));
+        let last = last.chain(levels.iter().map(|level| level.row.changes().len()));
+        let last = last.chain(spans.iter().map(|track| track.row.changes().len()));
+        let last = last.chain(locks.iter().map(|lock| lock.holder.changes().len()));
+        settled + objects.changes(&self.rest.places) + last.sum::<usize>() as u64
     }
 }
 
@@ -194,8 +225,17 @@ struct Parts {
     locks: Vec<LockPart>,
     marks: Sample<Mark>,
     arrows: Sample<Arrow>,
+    objects: Objects,
     /// The records of all rows.
     pool: Pool,
+}
+
+impl Parts {
+    /// Returns the number of marks, arrows and messages that the samples do not contain.
+    fn left_out(&self) -> u64 {
+        let Self { marks, arrows, objects, .. } = self;
+        marks.left_out() + arrows.left_out() + objects.messages.left_out()
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -234,8 +274,33 @@ impl Settled for Parts {
         self.marks.push(mark);
     }
 
+    #[inline]
+    fn recorded(&mut self, context: ContextId, at: Position) {
+        self.objects.recorded.push(at, context, &mut self.pool);
+    }
+
     fn arrow(&mut self, arrow: Arrow) {
         self.arrows.push(arrow);
+    }
+
+    fn machine(&mut self, place: usize, changes: &[Change<Option<u32>>]) {
+        self.objects.machine(place, changes, &mut self.pool);
+    }
+
+    fn step(&mut self, place: usize, from: Position, until: Position) {
+        self.objects.step(place, from, until, &mut self.pool);
+    }
+
+    fn level(&mut self, place: usize, changes: &[Change<Option<u64>>]) {
+        self.objects.level(place, changes, &mut self.pool);
+    }
+
+    fn span(&mut self, context: ContextId, depth: usize, changes: &[Change<Option<EnteredSpan>>]) {
+        self.objects.span(context, depth, changes, &mut self.pool);
+    }
+
+    fn message(&mut self, message: Arrow) {
+        self.objects.messages.push(message);
     }
 }
 
@@ -244,15 +309,16 @@ mod tests {
     use std::mem::discriminant;
 
     use super::*;
-    use crate::analysis::tracks::Row;
+    use crate::analysis::tracks::{LevelTrack, MachineTrack, Recorded, Row, SpanTrack, StepSpan};
     use crate::model::Columns;
 
-    const TRACES: [&str; 5] = [
+    const TRACES: [&str; 6] = [
         "examples/scheduling.trx",
         "crates/tracewell/tests/fixtures/threadx/tiny.trx",
         "crates/tracewell/tests/fixtures/shark/b_cyclic.dat",
         "crates/tracewell/tests/fixtures/shark/cbs_server.dat",
         "crates/tracewell/tests/fixtures/rkh/ahsm-overrun.bin",
+        "crates/tracewell/tests/fixtures/rkh/ahsm-a.bin",
     ];
 
     /// Divides each batch into small batches, and passes these to the builder.
@@ -276,7 +342,7 @@ mod tests {
     /// every batch.
     fn both(name: &str) -> (Tracks, Summary) {
         let path = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
-        let mut exact = TrackBuilder::default().without_machines();
+        let mut exact = TrackBuilder::default();
         let trace = crate::open(&path).unwrap().read(&mut exact).unwrap();
         let mut small = Small(SummaryBuilder { pending: 0, ..SummaryBuilder::default() });
         crate::open(&path).unwrap().read(&mut small).unwrap();
@@ -298,13 +364,92 @@ mod tests {
                 assert_eq!((shown.key, &shown.waits), (exact.key, &exact.waits));
                 assert_eq!(shown.holder, exact.holder);
             }
-            assert_eq!((&shown.marks, &shown.arrows), (&exact.marks, &exact.arrows));
+            let recorded = |mark: &Mark| Recorded { at: mark.at, context: mark.context, count: 1 };
+            if shown.recorded.is_empty() {
+                assert_eq!(shown.marks, exact.marks);
+            } else {
+                assert_eq!(shown.recorded, exact.marks.iter().map(recorded).collect::<Vec<_>>());
+            }
+            assert_eq!(shown.arrows, exact.arrows);
+            have_same_objects(&shown, &exact);
             assert_eq!((&shown.jobs, &shown.gaps), (&exact.jobs_with_each_miss(), &exact.gaps));
             assert_eq!((&shown.reasons, shown.left_out), (&exact.reasons, exact.left_out));
             let holders = exact.locks.iter().map(|lock| lock.holder.changes().len());
             let rows = states(&exact.cores).into_iter().map(<[_]>::len);
             let rows = rows.chain(states(&exact.contexts).into_iter().map(<[_]>::len));
-            assert_eq!(summary.changes() as usize, rows.chain(holders).sum::<usize>());
+            let machines = exact
+                .machines
+                .iter()
+                .map(|track| track.row.changes().len() + 2 * ended(track).len());
+            let levels = exact.levels.iter().map(|track| track.row.changes().len());
+            let spans = exact.spans.iter().map(|track| track.row.changes().len());
+            let all = rows.chain(holders).chain(machines).chain(levels).chain(spans);
+            assert_eq!(summary.changes() as usize, all.sum::<usize>());
+        }
+    }
+
+    /// Returns the steps of a machine whose ends are recorded.
+    fn ended(track: &MachineTrack) -> Vec<StepSpan> {
+        track.steps.iter().copied().filter(|step| step.until.is_some()).collect()
+    }
+
+    /// Asserts that the rows of machines, levels and spans are the same.
+    fn have_same_objects(shown: &Tracks, exact: &Tracks) {
+        assert_eq!(shown.machines.len(), exact.machines.len());
+        for (shown, exact) in shown.machines.iter().zip(&exact.machines) {
+            assert_eq!((&shown.row, ended(shown)), (&exact.row, ended(exact)));
+            assert_eq!((shown.machine, &shown.states), (exact.machine, &exact.states));
+        }
+        assert_eq!(shown.levels.len(), exact.levels.len());
+        for (shown, exact) in shown.levels.iter().zip(&exact.levels) {
+            assert_eq!(
+                (shown.object, &shown.row, shown.most),
+                (exact.object, &exact.row, exact.most)
+            );
+        }
+        assert_eq!(shown.spans.len(), exact.spans.len());
+        for (shown, exact) in shown.spans.iter().zip(&exact.spans) {
+            assert_eq!((shown.context, shown.depth), (exact.context, exact.depth));
+            let begun = |track: &SpanTrack| -> Vec<_> {
+                let changes = track.row.changes().iter();
+                changes.map(|change| (change.at, change.state.map(|span| span.begun_by))).collect()
+            };
+            assert_eq!(begun(shown), begun(exact));
+        }
+    }
+
+    #[test]
+    fn objects_are_exact_at_every_resolution() {
+        for (exact, summary) in TRACES.map(both) {
+            let span = exact.span;
+            for resolution in [1, span / 1000, span / 20, span] {
+                let shown = summary.tracks(0..span, resolution).unwrap();
+                for (shown, exact) in shown.machines.iter().zip(&exact.machines) {
+                    have_same_times(&shown.row, &exact.row, span, |a, b| a == b);
+                    let time = |track| -> u64 {
+                        let steps = ended(track).into_iter();
+                        steps.map(|step| step.until.unwrap().ticks - step.from.ticks).sum()
+                    };
+                    assert_eq!(time(shown), time(exact));
+                }
+                for (shown, exact) in shown.levels.iter().zip(&exact.levels) {
+                    let known = |track: &LevelTrack| {
+                        let levels = track.row.changes().iter().filter_map(|change| change.state);
+                        (levels.clone().min(), levels.max(), track.row.last())
+                    };
+                    assert_eq!(known(shown), known(exact));
+                }
+                for (shown, exact) in shown.spans.iter().zip(&exact.spans) {
+                    let is_same = |a: Option<EnteredSpan>, b: Option<EnteredSpan>| {
+                        a.map(|span| span.begun_by) == b.map(|span| span.begun_by)
+                    };
+                    have_same_times(&shown.row, &exact.row, span, is_same);
+                }
+                let events: u64 = shown.recorded.iter().map(|recorded| recorded.count).sum();
+                let all = if shown.recorded.is_empty() { 0 } else { exact.marks.len() };
+                assert_eq!(events as usize, all);
+                assert_eq!(summary.recorded().map(|(_, count)| count).sum::<u64>(), events);
+            }
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) trait RowState: Copy + Eq + Hash + Classed {
 
 /// Combines the variant of a state and the contents of the variant into one number.
 #[inline(always)]
-fn bits(variant: u8, high: u32, low: u32) -> u128 {
+pub(super) fn bits(variant: u8, high: u32, low: u32) -> u128 {
     u128::from(variant) << 64 | u128::from(high) << 32 | u128::from(low)
 }
 

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 
+use super::objects::Objects;
 use super::pool::Pool;
 use super::sample::Sample;
 use super::{LockPart, Parts, Summary};
@@ -15,7 +16,7 @@ impl Parts {
     /// Appends everything except the records to `out`. Returns new records: one for each sample
     /// block that the pool does not contain yet.
     fn put(&self, out: &mut Vec<u8>) -> Vec<u8> {
-        let Self { cores, contexts, locks, marks, arrows, pool } = self;
+        let Self { cores, contexts, locks, marks, arrows, objects, pool } = self;
         let mut further = Vec::new();
         cores.put(out);
         contexts.put(out);
@@ -26,6 +27,7 @@ impl Parts {
         }
         marks.put(pool, &mut further, out);
         arrows.put(pool, &mut further, out);
+        objects.put(pool, &mut further, out);
         further
     }
 
@@ -38,7 +40,8 @@ impl Parts {
             locks.push(LockPart { holder, waits });
         }
         let (marks, arrows) = (Sample::take(input, &pool)?, Sample::take(input, &pool)?);
-        let parts = Self { cores, contexts, locks, marks, arrows, pool };
+        let objects = Objects::take(input, &pool)?;
+        let parts = Self { cores, contexts, locks, marks, arrows, objects, pool };
         let Self { cores, contexts, locks, pool, .. } = &parts;
         let are_in = cores.iter().all(|row| row.is_in(pool))
             && contexts.iter().all(|row| row.is_in(pool))
@@ -76,6 +79,7 @@ impl Summary {
     pub(crate) fn put(&self, out: &mut Vec<u8>) -> Vec<u8> {
         let Self { rest, parts } = self;
         let Tracks { span, cores, contexts, jobs, locks, gaps, left_out, .. } = rest;
+        let Tracks { machines, levels, spans, places, .. } = rest;
         span.put(out);
         cores.put(out);
         contexts.put(out);
@@ -83,6 +87,10 @@ impl Summary {
         locks.put(out);
         gaps.put(out);
         left_out.put(out);
+        machines.put(out);
+        levels.put(out);
+        spans.put(out);
+        places.put(out);
         parts.put(out)
     }
 
@@ -96,12 +104,14 @@ impl Summary {
             locks: Stored::take(input)?,
             gaps: Stored::take(input)?,
             left_out: Stored::take(input)?,
+            machines: Stored::take(input)?,
+            levels: Stored::take(input)?,
+            spans: Stored::take(input)?,
+            places: Stored::take(input)?,
             marks: Vec::new(),
+            recorded: Vec::new(),
             arrows: Vec::new(),
             servers: Vec::new(),
-            levels: Vec::new(),
-            machines: Vec::new(),
-            spans: Vec::new(),
             misses: Vec::new(),
             findings: Vec::new(),
             reasons: Vec::new(),

@@ -79,21 +79,30 @@ impl TrackBuilder {
         }
         // A gap also ends waits. `builder.entries` does not count these waits.
         builder.entries = builder.entries.saturating_sub(entries as u64);
-        builder.marks.drain(..).for_each(|mark| settled.mark(mark));
+        let marks = builder.marks.drain(..);
+        if builder.shows_switches {
+            marks.for_each(|mark| settled.mark(mark));
+        } else {
+            marks.for_each(|mark| settled.recorded(mark.context, mark.at));
+        }
         builder.arrows.drain(..).for_each(|arrow| settled.arrow(arrow));
+        if let Some(machines) = &mut self.machines {
+            machines.settle(settled);
+        }
     }
 
     /// Returns the total number of entries that the builder has not passed on.
     pub(in crate::analysis) fn unsettled(&self) -> u64 {
         let builder = self.scheduling.moments();
-        builder.entries + builder.contexts.changes
+        let machines = self.machines.as_ref().map_or(0, MachineTrackBuilder::unsettled);
+        builder.entries + builder.contexts.changes + machines
     }
 
     /// Returns the tracks after all events. Call this after the last event of `trace`.
     pub fn finish(self, trace: &Trace) -> Tracks {
         let (scheduling, mut builder) = self.scheduling.finish(trace);
         let machines = self.machines.unwrap_or_else(|| MachineTrackBuilder::new(MAX_ENTRIES));
-        let MachineTracks { levels, machines, mut messages, spans, left_out, figures } =
+        let MachineTracks { levels, machines, mut messages, spans, left_out, figures, places } =
             machines.finish(trace);
         let (contexts, reasons) = builder.contexts.finish();
         let left_out = builder.left_out + builder.servers.left_out + left_out;
@@ -111,6 +120,7 @@ impl TrackBuilder {
             locks: builder.locks.finish(),
             servers: builder.servers.finish(&scheduling.servers),
             marks: builder.marks,
+            recorded: Vec::new(),
             arrows: builder.arrows,
             levels,
             machines,
@@ -120,6 +130,7 @@ impl TrackBuilder {
             left_out,
             figures: scheduling,
             machine_figures: figures,
+            places,
         }
     }
 }

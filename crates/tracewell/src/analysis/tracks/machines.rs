@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use super::spans::{SpanTrack, SpanTrackBuilder};
-use super::{Arrow, ArrowKind, Position, Row};
+use super::{Arrow, ArrowKind, Places, Position, Row, Settled};
 use crate::analysis::machines::{
     Figures, Handovers, Level, Machine, MachineMoments, Machines, Named, Passed,
 };
@@ -23,6 +23,8 @@ pub struct LevelTrack {
     /// The levels that events contain; `None` if the level is unknown because events are missing.
     /// In some systems, an event that changes the level contains the previous level.
     pub row: Row<Option<u64>>,
+    /// The highest known level of the whole trace.
+    pub most: u64,
 }
 
 impl LevelTrack {
@@ -70,6 +72,7 @@ pub struct MachineTracks {
     pub left_out: u64,
     /// The figures of the same trace.
     pub figures: Figures,
+    pub(in crate::analysis) places: Places,
 }
 
 /// A sink for the tracks of machines, levels, messages and spans, but not for the scheduler's
@@ -98,15 +101,27 @@ impl MachineTrackBuilder {
         let (figures, mut builder) = self.machines.finish(trace);
         let messages = std::mem::take(&mut builder.arrows);
         let left_out = builder.left_out + self.spans.left_out;
-        let (levels, machines) = builder.finish(&figures);
+        let (levels, machines, places) = builder.finish(&figures);
         let spans = self.spans.finish();
-        MachineTracks { levels, machines, messages, spans, left_out, figures }
+        MachineTracks { levels, machines, messages, spans, left_out, figures, places }
+    }
+
+    /// Passes on the parts of tracks that later events cannot change, and removes them from the
+    /// builder. The tracks can then have `max` further entries.
+    pub(super) fn settle(&mut self, settled: &mut impl Settled) {
+        self.machines.moments_mut().settle(settled);
+        self.spans.settle(settled);
+    }
+
+    /// Returns the number of entries since the builder last passed on its entries.
+    pub(super) fn unsettled(&self) -> u64 {
+        self.machines.moments().entries + self.spans.changes
     }
 }
 
 impl Sink for MachineTrackBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        let moments = self.machines.moments();
+        let moments = self.machines.moments_mut();
         self.handovers.take(trace, batch, |sent, taken| moments.message(sent, taken));
         self.spans.events(trace, batch)?;
         self.machines.events(trace, batch)
@@ -127,6 +142,7 @@ struct MachineBuilder {
     levels: Table<LevelTrack>,
     machines: Table<Followed>,
     arrows: Vec<Arrow>,
+    /// Number of entries since the beginning or since the builder last passed on its entries.
     entries: u64,
     left_out: u64,
 }
@@ -162,10 +178,12 @@ impl<T> Table<T> {
         &mut self.list[index]
     }
 
-    fn into_map(self) -> HashMap<Named, T, RandomState> {
+    /// Returns the tracks by name, with their places in the list.
+    fn into_map(self) -> HashMap<Named, (usize, T), RandomState> {
         let mut tracks: Vec<_> = self.list.into_iter().map(Some).collect();
         let named = self.by_name.into_iter();
-        named.filter_map(|(name, index)| Some((name, tracks.get_mut(index)?.take()?))).collect()
+        let mut track = |index: usize| Some((index, tracks.get_mut(index)?.take()?));
+        named.filter_map(move |(name, index)| Some((name, track(index)?))).collect()
     }
 }
 
@@ -190,28 +208,52 @@ impl MachineBuilder {
         })
     }
 
-    /// Returns the tracks of levels and machines that `figures` lists, in the same order.
-    fn finish(self, figures: &Figures) -> (Vec<LevelTrack>, Vec<MachineTrack>) {
+    /// Passes on the entries that later events cannot change. Drops steps without a recorded end,
+    /// except the step in progress.
+    fn settle(&mut self, settled: &mut impl Settled) {
+        for (place, track) in self.levels.list.iter_mut().enumerate() {
+            track.row.settle(|changes| settled.level(place, changes));
+        }
+        for (place, Followed { track, open, .. }) in self.machines.list.iter_mut().enumerate() {
+            track.row.settle(|changes| settled.machine(place, changes));
+            let ended = track.steps.drain(..open.unwrap_or(track.steps.len()));
+            ended.for_each(|StepSpan { from, until }| {
+                until.into_iter().for_each(|until| settled.step(place, from, until));
+            });
+            *open = open.map(|_| 0);
+        }
+        self.arrows.drain(..).for_each(|message| settled.message(message));
+        self.entries = 0;
+    }
+
+    /// Returns the tracks of levels and machines that `figures` lists, in the same order, and their
+    /// places.
+    fn finish(self, figures: &Figures) -> (Vec<LevelTrack>, Vec<MachineTrack>, Places) {
         let (mut levels, mut machines) = (self.levels.into_map(), self.machines.into_map());
         // The figures contain the current name of each object.
         let level = |level: &Level| {
-            let Level { object, owner, counts_free, .. } = *level;
-            Some(LevelTrack { object, owner, counts_free, ..levels.remove(&object)? })
+            let Level { object, owner, counts_free, most, .. } = *level;
+            let (place, track) = levels.remove(&object)?;
+            let most = most.unwrap_or(0);
+            Some((place, LevelTrack { object, owner, counts_free, most, ..track }))
         };
         let machine = |machine: &Machine| {
             let name = machine.name;
-            Some(MachineTrack { machine: name, ..machines.remove(&name)?.track })
+            let (place, followed) = machines.remove(&name)?;
+            Some((place, MachineTrack { machine: name, ..followed.track }))
         };
-        let levels = figures.levels.iter().filter_map(level).collect();
-        (levels, figures.machines.iter().filter_map(machine).collect())
+        let (level_places, levels) = figures.levels.iter().filter_map(level).unzip();
+        let (machine_places, machines) = figures.machines.iter().filter_map(machine).unzip();
+        let places = Places { machines: machine_places, levels: level_places };
+        (levels, machines, places)
     }
 }
 
 impl MachineMoments for MachineBuilder {
     fn level(&mut self, object: Named, level: u64, at: Position) {
         if self.has_room() {
-            let new =
-                || LevelTrack { object, owner: None, counts_free: false, row: Row::default() };
+            let (owner, counts_free, row, most) = (None, false, Row::default(), 0);
+            let new = || LevelTrack { object, owner, counts_free, row, most };
             self.levels.get(object, new).row.set(at, Some(level));
         }
     }

@@ -3,7 +3,7 @@
 //! | file | purpose |
 //! |---|---|
 //! | `row` | consecutive states, and the interval of each state |
-//! | `state` | the states of contexts and cores |
+//! | `state` | the states of contexts and cores, and the spans of threads |
 //! | `builder` | turns moments of [`super::scheduling`] into tracks |
 //! | `effects` | the effect of each event id on tracks |
 //! | `contexts` | the state of each context |
@@ -61,9 +61,9 @@ pub use locks::{Holder, LockTrack, WaitSpan};
 pub use machines::{LevelTrack, MachineTrack, MachineTrackBuilder, MachineTracks, StepSpan};
 pub use row::{Change, Row, Span};
 pub use servers::ServerTrack;
-pub(in crate::analysis) use settled::Settled;
-pub use spans::{EnteredSpan, SpanTrack};
-pub use state::{Occupant, Reason, State};
+pub(in crate::analysis) use settled::{Places, Settled};
+pub use spans::SpanTrack;
+pub use state::{EnteredSpan, Occupant, Reason, State};
 
 use crate::analysis::machines as machine_figures;
 use crate::analysis::scheduling::Figures;
@@ -90,8 +90,12 @@ pub struct Tracks {
     pub locks: Vec<LockTrack>,
     /// Servers, in the order of [`Figures::servers`].
     pub servers: Vec<ServerTrack>,
-    /// Events that are shown as single points, in order of time.
+    /// Events that are shown as single points, in order of time. In a trace without states, these
+    /// are all events; a summary has [`Self::recorded`] instead.
     pub marks: Vec<Mark>,
+    /// In a summary of a trace without states: the numbers of events of each context, in order of
+    /// time. Empty for all other traces, and outside of summaries.
+    pub recorded: Vec<Recorded>,
     /// Causes and effects, in the order of the effects.
     pub arrows: Vec<Arrow>,
     /// Levels of queues, pools and semaphores, in the order of
@@ -113,6 +117,7 @@ pub struct Tracks {
     pub figures: Figures,
     /// The figures of machines, messages and levels of the same trace.
     pub machine_figures: machine_figures::Figures,
+    pub(in crate::analysis) places: Places,
 }
 
 impl Tracks {
@@ -155,6 +160,17 @@ pub struct Mark {
     pub context: ContextId,
     /// The id of the event in the schema.
     pub id: u32,
+}
+
+/// Events that a context recorded within a short time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Recorded {
+    /// The position of the first event of any context in this time.
+    pub at: Position,
+    /// The context that recorded the events.
+    pub context: ContextId,
+    /// Number of events.
+    pub count: u64,
 }
 
 /// Kind of an arrow.

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Position, Row};
+use super::{EnteredSpan, Position, Row, Settled};
 use crate::model::schema::SpanRole;
 use crate::model::{Batch, ContextId, Event, Flow, Loss, Sink, Trace};
 
@@ -25,31 +25,13 @@ pub struct SpanTrack {
     pub row: Row<Option<EnteredSpan>>,
 }
 
-/// A span that a thread entered.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct EnteredSpan {
-    /// The number of the span in the trace.
-    pub number: u64,
-    /// The id of the event type with which the span began; `None` if the trace does not contain its
-    /// beginning.
-    pub begun_by: Option<u32>,
-}
-
-impl EnteredSpan {
-    /// Returns the name of the span, or `?` if it is unknown.
-    pub fn name<'a>(&self, trace: &'a Trace) -> &'a str {
-        let kind = self.begun_by.map(|id| trace.schema.event(id));
-        let site = kind.and_then(|kind| kind.instrumentation.site.as_ref());
-        site.map_or("?", |site| site.name.as_str())
-    }
-}
-
 /// A sink that builds the tracks of spans.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpanTrackBuilder {
     /// Maximum number of changes.
     max: u64,
-    changes: u64,
+    /// Number of changes since the beginning or since the builder last passed on changes.
+    pub(super) changes: u64,
     /// Number of spans that the tracks lack.
     pub(super) left_out: u64,
     threads: BTreeMap<ContextId, Thread>,
@@ -83,6 +65,17 @@ impl SpanTrackBuilder {
     /// Creates a builder of tracks with at most `max` changes.
     pub(super) fn new(max: u64) -> Self {
         Self { max, ..Self::default() }
+    }
+
+    /// Passes on the settled changes of all rows; see [`Row::settle`]. The tracks can then have
+    /// `max` further changes.
+    pub(super) fn settle(&mut self, settled: &mut impl Settled) {
+        for (context, thread) in &mut self.threads {
+            for (depth, row) in thread.rows.iter_mut().enumerate() {
+                row.settle(|changes| settled.span(*context, depth, changes));
+            }
+        }
+        self.changes = 0;
     }
 
     /// Returns the tracks after all events, by thread and then by depth.

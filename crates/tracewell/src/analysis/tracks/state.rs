@@ -1,6 +1,6 @@
-//! The states of contexts and cores on their tracks.
+//! The states of contexts, cores and the spans of threads on their tracks.
 
-use crate::model::{ContextId, MaybeContext, Meaning};
+use crate::model::{ContextId, MaybeContext, Meaning, Trace};
 
 /// The state of a context.
 ///
@@ -91,4 +91,23 @@ pub enum Occupant {
         /// Number of interrupts that are being served; at least 1.
         depth: u16,
     },
+}
+
+/// A span that a thread entered.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct EnteredSpan {
+    /// The number of the span in the trace.
+    pub number: u64,
+    /// The id of the event type with which the span began; `None` if the trace does not contain its
+    /// beginning.
+    pub begun_by: Option<u32>,
+}
+
+impl EnteredSpan {
+    /// Returns the name of the span, or `?` if it is unknown.
+    pub fn name<'a>(&self, trace: &'a Trace) -> &'a str {
+        let kind = self.begun_by.map(|id| trace.schema.event(id));
+        let site = kind.and_then(|kind| kind.instrumentation.site.as_ref());
+        site.map_or("?", |site| site.name.as_str())
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use crate::analysis::machines;
 use crate::analysis::scheduling::{Figures, Wanted};
 use crate::analysis::spans::Spans;
 use crate::analysis::tracks::{MachineTrackBuilder, MachineTracks};
@@ -18,8 +19,24 @@ pub(super) const COLUMN: &str = "figures";
 /// Maximum total number of changes, steps and messages of machines and queues.
 const MAX_ENTRIES: u64 = 1 << 20;
 
+/// Returns the content of the column as JSON in UTF-8. The JSON has no lists of single jobs and
+/// waits, because the page has them as tracks.
+pub(super) fn json(
+    trace: &Trace,
+    scheduling: &Figures,
+    machines: &machines::Figures,
+    spans: Spans,
+) -> io::Result<Vec<u8>> {
+    let scheduling = SchedulingFigures::new(trace, scheduling, &Wanted::default());
+    let machines = MachineFigures::new(trace, machines);
+    let spans = Some(SpansFigures::new(&spans.figures()));
+    let all =
+        AllFigures { scheduling, machines, spans, distributions: None, why: None, range: None };
+    Ok(serde_json::to_vec(&all)?)
+}
+
 /// A sink that collects the figures of machines, queues and spans, and the tracks of machines and
-/// queues.
+/// queues, for a page that contains the whole trace.
 #[derive(Clone, Debug)]
 pub(super) struct OtherFigures {
     machines: MachineTrackBuilder,
@@ -33,21 +50,15 @@ impl Default for OtherFigures {
 }
 
 impl OtherFigures {
-    /// Returns the content of the column as JSON in UTF-8, and the tracks. `figures` are the
-    /// figures of the scheduler. The JSON has no lists of single jobs and waits, because the page
-    /// has them as tracks.
+    /// Returns the content of the column, and the tracks. `figures` are the figures of the
+    /// scheduler.
     pub(super) fn finish(
         self,
         trace: &Trace,
         figures: &Figures,
     ) -> io::Result<(Vec<u8>, MachineTracks)> {
         let tracks = self.machines.finish(trace);
-        let scheduling = SchedulingFigures::new(trace, figures, &Wanted::default());
-        let machines = MachineFigures::new(trace, &tracks.figures);
-        let spans = Some(SpansFigures::new(&self.spans.figures()));
-        let all =
-            AllFigures { scheduling, machines, spans, distributions: None, why: None, range: None };
-        Ok((serde_json::to_vec(&all)?, tracks))
+        Ok((json(trace, figures, &tracks.figures, self.spans)?, tracks))
     }
 }
 

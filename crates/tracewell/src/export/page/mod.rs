@@ -43,7 +43,7 @@ pub use self::events::{MAX_EVENTS, MAX_TEXT};
 use self::figures::OtherFigures;
 pub use self::found::{FoundEvents, Search};
 pub use self::html::served;
-use self::machines::MachineRows;
+use self::machines::MachineNames;
 pub use self::served::{
     AllEvents, FIRST_PARTS, LargePage, Listed, ListedEvents, MAX_LISTED, MAX_PARTS, PARTS,
     ServedBuilder, View,
@@ -52,7 +52,7 @@ use self::tracks::{Names, Shown};
 use super::shown_part::{no_events, shown_range};
 use super::{Export, ExportError, ExportNames, Output};
 use crate::analysis::scheduling::Wanted;
-use crate::analysis::tracks::TrackBuilder;
+use crate::analysis::tracks::{MachineTracks, TrackBuilder, Tracks};
 use crate::format::Options;
 use crate::input::Input;
 use crate::model::{
@@ -184,10 +184,12 @@ impl PageBuilder {
         let mut columns = Columns::default();
         let (figures, machines) =
             figures.finish(trace, &tracks.figures).map_err(ExportError::Write)?;
-        let left_out = tracks.left_out + machines.left_out;
+        let tracks = with_machines(tracks, machines);
+        let left_out = tracks.left_out;
         let mut header = header(trace, title, &range, left_out, tracks.figures.more_waits);
         let names = Names::new(trace, &tracks, &tracks.figures, &events);
-        let machines = MachineRows::new(trace, machines, &tracks.servers);
+        let states = machines::span_states(&tracks);
+        let machines = MachineNames::new(trace, &tracks, &states, &tracks.servers);
         let shown = Shown {
             tracks: &tracks,
             names: &names,
@@ -214,6 +216,15 @@ impl PageBuilder {
             events: Events::default(),
         }
     }
+}
+
+/// Adds the tracks of machines, levels, spans and messages to the others.
+fn with_machines(mut tracks: Tracks, machines: MachineTracks) -> Tracks {
+    let MachineTracks { levels, machines, mut messages, spans, left_out, .. } = machines;
+    tracks.arrows.append(&mut messages);
+    tracks.left_out += left_out;
+    (tracks.levels, tracks.machines, tracks.spans) = (levels, machines, spans);
+    tracks
 }
 
 impl Sink for PageBuilder {

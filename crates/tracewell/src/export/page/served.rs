@@ -9,14 +9,16 @@ use flate2::Compression;
 use serde_json::{Value, json};
 
 use super::columns::Columns;
-use super::events::{Events, TooLarge};
-use super::figures::{self, OtherFigures};
-use super::header;
-use super::machines::MachineRows;
-use super::tracks::{Names, Shown};
+use super::events::Events;
+use super::machines::MachineNames;
+use super::tracks::{Names, Shown, recorded};
+use super::{figures, header};
+use crate::analysis::spans::Spans;
 use crate::analysis::summary::{Summary, SummaryBuilder};
+use crate::analysis::total::total;
+use crate::analysis::tracks::Tracks;
 use crate::export::ExportError;
-use crate::model::{Batch, Event, Flow, Loss, Processor, Sink, SinkError, Stop, Trace};
+use crate::model::{Batch, Event, Flow, Loss, Sink, Stop, Trace};
 use crate::select::{Bound, Selection, Selector};
 
 /// Number of parts into which a view is divided, unless the request states another number.
@@ -52,7 +54,7 @@ const MAX_AGE: u64 = 8;
 #[derive(Debug, Default)]
 pub struct ServedBuilder {
     summary: SummaryBuilder,
-    figures: OtherFigures,
+    spans: Spans,
     events: Events,
     /// True if the page cannot list all events.
     is_large: bool,
@@ -129,16 +131,16 @@ impl ServedBuilder {
         if trace.events == 0 {
             return Err(ExportError::NotPossible("the trace has no events".to_owned()));
         }
-        let Self { summary, figures, events, is_large, compression, so_far: _ } = self;
+        let Self { summary, spans, events, is_large, compression, so_far: _ } = self;
         let summary = summary.finish(trace);
-        let facts = Facts::new(trace, title, &summary, figures, &events)?;
+        let facts = Facts::new(trace, title, &summary, spans, &events)?;
         let events = (!is_large).then_some(AllEvents { events, compression });
         Ok((LargePage { facts, summary }, events))
     }
 
     /// Returns the payload of a view that shows the events so far, as if the trace ended here.
     /// `trace` is the trace as it is after the last of these events. Returns `None` if the trace
-    /// has no events yet, or shows no states, because a view of it would be empty.
+    /// has no events yet.
     ///
     /// # Errors
     /// Returns an error if the file of the summary cannot be read.
@@ -148,10 +150,10 @@ impl ServedBuilder {
         title: &str,
         view: &View,
     ) -> Result<Option<Vec<u8>>, ExportError> {
-        if trace.events == 0 || trace.processor != Processor::Switches {
+        if trace.events == 0 {
             return Ok(None);
         }
-        let Self { summary, figures, events, so_far, .. } = self;
+        let Self { summary, spans, events, so_far, .. } = self;
         let payload = summary.so_far(trace, |summary| {
             // A page usually requests several views soon after each other. So reuse recent facts:
             // making them takes most of the time, because they contain copies of all figures.
@@ -161,7 +163,7 @@ impl ServedBuilder {
             let (facts, count) = match so_far.take().filter(is_recent) {
                 Some(recent) => recent,
                 None => {
-                    let facts = Facts::new(trace, title, summary, figures.clone(), events)?;
+                    let facts = Facts::new(trace, title, summary, spans.clone(), events)?;
                     (facts, trace.events)
                 }
             };
@@ -176,14 +178,13 @@ impl ServedBuilder {
 impl Sink for ServedBuilder {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
         self.summary.events(trace, batch)?;
-        self.figures.events(trace, batch)?;
+        self.spans.events(trace, batch)?;
         self.events.note(trace, batch);
         for row in batch.events() {
             if self.is_large {
                 break;
             }
-            if let Err(error) = self.events.push(Event::new(trace, &row)) {
-                Stop::on_error(too_large(trace, error))?;
+            if self.events.push(Event::new(trace, &row)).is_err() {
                 self.use_views();
             }
         }
@@ -192,19 +193,7 @@ impl Sink for ServedBuilder {
 
     fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
         self.summary.loss(trace, loss)?;
-        self.figures.loss(trace, loss)
-    }
-}
-
-/// Returns an error if the trace shows no states. A page without states can only list events, and
-/// this trace has too many.
-fn too_large(trace: &Trace, error: TooLarge) -> Result<(), SinkError> {
-    match trace.processor {
-        Processor::Switches => Ok(()),
-        Processor::Recorders { .. } => Err(SinkError::not_possible(format!(
-            "{error}; a larger page needs states, which this trace does not show: \
-             convert --from --to -o part.html makes a page of a part"
-        ))),
+        self.spans.loss(trace, loss)
     }
 }
 
@@ -245,7 +234,9 @@ pub(super) struct Facts {
     pub(super) header: Value,
     pub(super) span: u64,
     pub(super) names: Names,
-    pub(super) machines: MachineRows,
+    pub(super) machines: MachineNames,
+    /// Number of all things with names; see [`Summary::names`].
+    pub(super) named: usize,
     /// The figures of the whole trace, as JSON.
     pub(super) figures: Vec<u8>,
 }
@@ -255,30 +246,33 @@ impl Facts {
         trace: &Trace,
         title: &str,
         summary: &Summary,
-        figures: OtherFigures,
+        spans: Spans,
         events: &Events,
     ) -> Result<Self, ExportError> {
         let span = trace.span;
         // The names of the tracks do not depend on the resolution.
         let tracks = summary.tracks(0..span, span).map_err(ExportError::Write)?;
         let own = summary.figures();
-        let (figures, machines) = figures.finish(trace, own).map_err(ExportError::Write)?;
+        let figures = figures::json(trace, own, summary.machine_figures(), spans);
+        let figures = figures.map_err(ExportError::Write)?;
         let names = Names::new(trace, &tracks, own, events);
-        let left_out = tracks.left_out + machines.left_out;
-        let mut header = header(trace, title, &(0..span), left_out, own.more_waits);
+        let machines = MachineNames::new(trace, &tracks, &summary.span_states(), summary.servers());
+        let mut header = header(trace, title, &(0..span), tracks.left_out, own.more_waits);
         header["contexts"] = events.contexts(trace);
+        // A part that lists no events cannot show how many there are.
+        for (context, count) in summary.recorded() {
+            header["contexts"][context.index()]["events"] = count.into();
+        }
         header["reasons"] = names.reasons.clone();
         header["inversions"] = names.inversions.len().into();
-        let machines = MachineRows::new(trace, machines, summary.servers());
-        Ok(Self { header, span, names, machines, figures })
+        Ok(Self { header, span, names, machines, named: summary.names(), figures })
     }
 
     /// Returns true if the facts contain the names of everything that the summary contains.
     fn name_all(&self, trace: &Trace, summary: &Summary) -> bool {
         let length = |list: &Value| list.as_array().map_or(0, Vec::len);
-        let contexts = &self.header["contexts"];
-        (length(contexts), self.names.locks.len(), length(&self.names.reasons))
-            == (trace.contexts.len(), summary.locks(), summary.reasons())
+        let contexts = length(&self.header["contexts"]);
+        (contexts, self.named) == (trace.contexts.len(), summary.names())
     }
 
     /// Returns the payload with the whole trace and all its events.
@@ -288,7 +282,7 @@ impl Facts {
         summary: &Summary,
         AllEvents { events, compression }: AllEvents,
     ) -> io::Result<Vec<u8>> {
-        let Self { header, span, names, machines, figures } = self;
+        let Self { header, span, names, machines, figures, .. } = self;
         let tracks = summary.tracks(0..*span, 0)?;
         let mut columns = Columns::default();
         columns.bytes(figures::COLUMN, figures.clone());
@@ -302,7 +296,7 @@ impl Facts {
     /// Returns the payload of a view. A page waits for each view, and compression would make views
     /// only a seventh smaller, so they are not compressed.
     fn view(&self, summary: &Summary, view: &View) -> io::Result<Vec<u8>> {
-        let Self { header, span, names, machines, figures } = self;
+        let Self { header, span, names, machines, figures, .. } = self;
         let View { range, parts, window, listed } = view;
         let is_whole = range.as_ref().is_none_or(|range| *range == (0..*span));
         let range = range.clone().unwrap_or(0..*span);
@@ -312,15 +306,7 @@ impl Facts {
         let parted = (range.end - range.start) / (*parts).max(1);
         let resolution = if is_listed { 0 } else { parted };
         let tracks = summary.tracks_in_windows(range.clone(), resolution, *window)?;
-        // The approximate number of events is computed from the sequence numbers of the shown
-        // changes.
-        let shown = tracks.contexts().flat_map(|(_, row)| row.changes());
-        let seqs = shown.filter(|change| range.contains(&change.at.ticks)).map(|c| c.at.seq);
-        let seqs = seqs.fold(None, |all: Option<(u64, u64)>, seq| {
-            let (first, last) = all.unwrap_or((seq, seq));
-            Some((first.min(seq), last.max(seq)))
-        });
-        let about = seqs.map_or(0, |(first, last)| last - first);
+        let about = about(&tracks, &range);
         let is_cut = listed.as_ref().is_some_and(|listed| listed.events.is_none());
         let mut columns = Columns::default();
         // The page keeps the figures of its first view, which shows the whole trace.
@@ -330,6 +316,9 @@ impl Facts {
         let mut header = header.clone();
         let shown = Shown { tracks: &tracks, names, machines, range: &range, resolution };
         header["rows"] = shown.put(&mut columns);
+        if !is_listed && !tracks.recorded.is_empty() {
+            recorded(&tracks, &mut columns);
+        }
         header["part"] = json!({
             "from": range.start.to_string(),
             "until": range.end.to_string(),
@@ -351,6 +340,21 @@ impl Facts {
         columns.append(list);
         columns.payload(header, Compression::none())
     }
+}
+
+/// Returns the approximate number of events in a range. If the trace shows states, it is computed
+/// from the sequence numbers of the changes in the range.
+fn about(tracks: &Tracks, range: &Range<u64>) -> u64 {
+    if !tracks.recorded.is_empty() {
+        return total(tracks.recorded.iter().map(|recorded| recorded.count));
+    }
+    let shown = tracks.contexts().flat_map(|(_, row)| row.changes());
+    let seqs = shown.filter(|change| range.contains(&change.at.ticks)).map(|c| c.at.seq);
+    let seqs = seqs.fold(None, |all: Option<(u64, u64)>, seq| {
+        let (first, last) = all.unwrap_or((seq, seq));
+        Some((first.min(seq), last.max(seq)))
+    });
+    seqs.map_or(0, |(first, last)| last - first)
 }
 
 /// The page of a trace with too many events for one payload, or of a trace whose page first shows
@@ -519,8 +523,24 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_large_trace_without_states_is_refused() {
-        let message = large("rkh/ahsm-a.bin").unwrap_err().to_string();
-        assert!(message.starts_with("a page has at most 2000000 events"), "{message}");
+    fn a_large_trace_without_states_has_numbers_of_events_or_lists_them() {
+        let (payload, page) = large("rkh/ahsm-a.bin").unwrap();
+        let page = page.expect("the page is too large for one payload");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/rkh/ahsm-a.bin");
+        let range = 0..page.facts.span / 3;
+        let mut listed = ListedEvents::new(range.clone());
+        let trace = crate::open(path).unwrap().read(&mut listed).unwrap();
+        let count = |columns: &[(String, u64)], wanted: &str| {
+            columns.iter().find(|(name, _)| name == wanted).map_or(0, |(_, count)| *count)
+        };
+        let whole = columns(&payload);
+        assert!(count(&whole, "recorded.count") > 10 && count(&whole, "change.state") > 10);
+        let view = View { range: Some(range), parts: 10, listed: Some(listed.finish(&trace)) };
+        let part = columns(&page.view(&view).unwrap());
+        assert_eq!(count(&part, "recorded.count"), 0);
+        assert!(count(&part, "event.ticks") > 10 && count(&part, "change.state") > 10);
+        let contexts = page.facts.header["contexts"].as_array().unwrap();
+        let events: u64 = contexts.iter().filter_map(|context| context["events"].as_u64()).sum();
+        assert_eq!(events, trace.events);
     }
 }

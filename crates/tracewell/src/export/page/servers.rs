@@ -55,16 +55,11 @@ impl ServerRow {
     /// `resolution` ticks. The time in each state stays exact.
     pub(super) fn show(&self, resolution: u64, rows: &mut Rows) {
         let Self { members, least, row } = self;
-        let changes = &row.changes()[rows.first(row)..];
         let coded = |state| coded(state, *least);
         let changes = if resolution <= 1 {
-            rows.thinned(changes, |change| (change.at, coded(change.state)), 0)
+            rows.changes(row, coded)
         } else {
-            let range = rows.range.clone();
-            // The next change ends the last span of the range.
-            let until = changes.partition_point(|change| change.at.ticks <= range.end);
-            let shown = &changes[..changes.len().min(until + 1)];
-            rows.thinned(&combined(shown, coded, resolution), |change| change, 0)
+            rows.put(combined(rows.shown(row), coded, resolution))
         };
         let mut members = members.clone();
         members["changes"] = json!(changes);

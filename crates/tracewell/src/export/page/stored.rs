@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::VERSION;
-use super::machines::{LevelRow, MachineRow, MachineRows};
+use super::machines::{MachineNames, SpanNames};
 use super::served::{Facts, LargePage};
 use super::servers::ServerRow;
 use super::tracks::{Inversion, Names};
@@ -36,19 +36,19 @@ const TAIL: usize = 32;
 stored_structs! {
     Inversion { context, lock, from, until, ticks }
     Names { locks, reasons, inversions, longest, severe }
-    MachineRow { members, row, steps }
-    LevelRow { members, row }
     ServerRow { members, least, row }
-    MachineRows { machines, levels, servers, messages }
+    SpanNames { members, indices }
+    MachineNames { machines, spans, levels, servers }
 }
 
 impl Stored for Facts {
     fn put(&self, out: &mut Vec<u8>) {
-        let Self { header, span, names, machines, figures } = self;
+        let Self { header, span, names, machines, named, figures } = self;
         header.put(out);
         span.put(out);
         names.put(out);
         machines.put(out);
+        named.put(out);
         put_bytes(figures, out);
     }
 
@@ -58,6 +58,7 @@ impl Stored for Facts {
             span: Stored::take(input)?,
             names: Stored::take(input)?,
             machines: Stored::take(input)?,
+            named: Stored::take(input)?,
             figures: take_bytes(input)?.to_vec(),
         })
     }

@@ -7,13 +7,11 @@ use serde_json::{Value, json};
 
 use super::columns::{Column, Columns};
 use super::events::Events;
-use super::machines::MachineRows;
+use super::machines::MachineNames;
 use super::rows::{Rows, maybe, overlaps, put_span, span};
 use crate::analysis::scheduling::{Figures, Waited};
 use crate::analysis::summary::{Extent, distinct};
-use crate::analysis::tracks::{
-    Arrow, ArrowKind, Holder, LockTrack, Occupant, Reason, State, Tracks,
-};
+use crate::analysis::tracks::{ArrowKind, Holder, LockTrack, Occupant, Reason, State, Tracks};
 use crate::model::{ContextId, Trace};
 use crate::report::key_text;
 use crate::report::scheduling::{asked_object, kind_of, resource_label};
@@ -138,10 +136,9 @@ impl Names {
 pub(super) struct Shown<'a> {
     pub(super) tracks: &'a Tracks,
     pub(super) names: &'a Names,
-    pub(super) machines: &'a MachineRows,
+    pub(super) machines: &'a MachineNames,
     pub(super) range: &'a Range<u64>,
-    /// Number of ticks in a part. Rows of machines and queues contain only the last change in each
-    /// part.
+    /// Number of ticks in a part. Inversions that are not longer are thinned out.
     pub(super) resolution: u64,
 }
 
@@ -153,6 +150,7 @@ impl Shown<'_> {
     /// | `change.ticks`, `change.seq` | the event that changed a row |
     /// | `change.state` | the code of the state from this event on, see [`coded`] and [`occupant`] |
     /// | `change.value` | the context, interrupt, reason, state of a machine, or level |
+    /// | `recorded.*` | numbers of events of contexts, if the trace shows no states and the payload is a part that lists no events |
     /// | `wait.*` | waits for mutexes and semaphores, by row |
     /// | `job.*`, `mark.*`, `arrow.*`, `gap.*`, `inversion.*` | one value per entry |
     ///
@@ -174,7 +172,7 @@ impl Shown<'_> {
 
     /// Returns the member `rows` of the header, and the columns of changes and waits.
     fn rows(&self) -> (Vec<Value>, Columns) {
-        let Self { tracks, names, machines, range, resolution } = *self;
+        let Self { tracks, names, machines, range, .. } = *self;
         let mut rows = Rows::new(range.clone());
         for (number, row) in tracks.cores.iter().enumerate() {
             let place = rows.changes(row, occupant);
@@ -192,7 +190,7 @@ impl Shown<'_> {
             row["waits"] = json!(rows.waits(lock));
             rows.add("lock", row);
         }
-        machines.show(resolution, &mut rows);
+        machines.show(tracks, self.resolution, &mut rows);
         let mut columns = Columns::default();
         rows.finish(&mut columns);
         (rows.list, columns)
@@ -200,9 +198,9 @@ impl Shown<'_> {
 
     /// Returns the columns of jobs, marks, arrows, gaps and inversions.
     fn entries(&self) -> Columns {
-        let Self { tracks, names, machines, range, resolution } = *self;
+        let Self { tracks, names, range, resolution, .. } = *self;
         let mut columns = Columns::default();
-        entries(tracks, &machines.messages(range, resolution), range, &mut columns);
+        entries(tracks, range, &mut columns);
         inversions(names, range, resolution, &mut columns);
         columns
     }
@@ -263,7 +261,7 @@ fn awaited(reason: &str) -> &str {
 }
 
 /// Adds jobs, marks, arrows and gaps.
-fn entries(tracks: &Tracks, messages: &[Arrow], range: &Range<u64>, columns: &mut Columns) {
+fn entries(tracks: &Tracks, range: &Range<u64>, columns: &mut Columns) {
     let mut jobs: [Column; 7] = Default::default();
     let rows = tracks.jobs_with_each_miss();
     for job in rows.iter().filter(|job| overlaps(range, job.from, job.until)) {
@@ -293,7 +291,7 @@ fn entries(tracks: &Tracks, messages: &[Arrow], range: &Range<u64>, columns: &mu
     columns.numbers("mark.context", context);
 
     let mut arrows: [Column; 7] = Default::default();
-    let all = tracks.arrows.iter().chain(messages);
+    let all = tracks.arrows.iter();
     let mut shown: Vec<_> =
         all.filter(|arrow| overlaps(range, arrow.from, Some(arrow.to))).collect();
     // The page searches for arrows by their ends, so sort them.
@@ -326,6 +324,19 @@ fn entries(tracks: &Tracks, messages: &[Arrow], range: &Range<u64>, columns: &mu
     columns.numbers("gap.events", events);
     columns.numbers("gap.cause", cause);
     span(columns, "gap", [from, from_seq, until, until_seq]);
+}
+
+/// Adds the numbers of events that contexts recorded, for a part that lists no events.
+pub(super) fn recorded(tracks: &Tracks, columns: &mut Columns) {
+    let [mut ticks, mut context, mut count]: [Column; 3] = Default::default();
+    for recorded in &tracks.recorded {
+        ticks.delta(recorded.at.ticks);
+        context.number(u64::from(recorded.context.0));
+        count.number(recorded.count);
+    }
+    columns.deltas("recorded.ticks", ticks);
+    columns.numbers("recorded.context", context);
+    columns.numbers("recorded.count", count);
 }
 
 /// Adds the inversions that a view can distinguish, and the most severe inversions. The column

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tracewell::export::ExportError;
 use tracewell::export::page::{MAX_EVENTS, ServedBuilder, View};
 use tracewell::input::Advance;
-use tracewell::model::{Batch, Flow, Loss, Processor, Sink, Trace};
+use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
 use tracewell::report::document::DocumentWriter;
 use tracewell::report::info::{self, Census};
 use tracewell::text::shown_path;
@@ -231,9 +231,7 @@ impl Sink for Sinks<'_> {
         self.census.events(trace, batch)?;
         self.page.events(trace, batch)?;
         let Self { page, content, title, begun, .. } = self;
-        // Without states, a page has only events, and a large trace is refused.
-        let has_states = trace.processor == Processor::Switches;
-        if has_states && content.seems_large.load(Ordering::Relaxed) {
+        if content.seems_large.load(Ordering::Relaxed) {
             page.use_views();
         }
         let is_asked = content.is_asked.load(Ordering::Acquire);
