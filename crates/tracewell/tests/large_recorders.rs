@@ -261,7 +261,7 @@ fn view(page: &LargePage, bytes: &[u8], range: Range<u64>, lists: bool) -> Paylo
         let trace = input(bytes).read(&mut listed).unwrap();
         listed.finish(&trace)
     });
-    Payload::of(&page.view(&View { range: Some(range), parts: 2000, listed }).unwrap())
+    Payload::of(&page.view(&View { range: Some(range), parts: 2000, window: 0, listed }).unwrap())
 }
 
 /// Checks the page of a trace with more than [`MAX_EVENTS`] events.
@@ -334,7 +334,7 @@ fn a_stored_page_shows_the_same_and_damage_is_noticed() {
         let (page, content) = stored(bytes);
         let again = loaded(&content).unwrap();
         let views = [(None, 2000), (None, 100_000), (Some(1000..90_000), 500), (Some(5..9), 1)];
-        let views = views.map(|(range, parts)| View { range, parts, listed: None });
+        let views = views.map(|(range, parts)| View { range, parts, ..View::default() });
         for view in &views {
             assert_eq!(again.view(view).unwrap(), page.view(view).unwrap(), "{view:?}");
         }

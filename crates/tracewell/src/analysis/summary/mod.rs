@@ -49,8 +49,7 @@ use super::machines;
 use super::scheduling::{Figures, Position, Wanted};
 use super::tracks::{
     Arrow, Change, EnteredSpan, Holder, Mark, Occupant, ServerTrack, Settled, State, TrackBuilder,
-    Tracks,
-    WaitSpan,
+    Tracks, WaitSpan,
 };
 use crate::model::{Batch, ContextId, Flow, Loss, Sink, Stop, Trace};
 

@@ -156,7 +156,9 @@ impl Summary {
             Ok(LockTrack { key, kind, is_mutex, holder, waits })
         };
         let piece = |number: usize| match place(number, &counts) {
-            (0, core) => self.row((cores, &rest.cores), core, range, (resolution, window)).map(Piece::Core),
+            (0, core) => {
+                self.row((cores, &rest.cores), core, range, (resolution, window)).map(Piece::Core)
+            }
             (1, context) => {
                 let rows = (&contexts[..], &rest.contexts[..]);
                 self.row(rows, context, range, (resolution, 0)).map(Piece::Context)

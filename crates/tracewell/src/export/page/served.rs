@@ -535,7 +535,8 @@ pub(super) mod tests {
         };
         let whole = columns(&payload);
         assert!(count(&whole, "recorded.count") > 10 && count(&whole, "change.state") > 10);
-        let view = View { range: Some(range), parts: 10, listed: Some(listed.finish(&trace)) };
+        let listed = Some(listed.finish(&trace));
+        let view = View { range: Some(range), parts: 10, window: 0, listed };
         let part = columns(&page.view(&view).unwrap());
         assert_eq!(count(&part, "recorded.count"), 0);
         assert!(count(&part, "event.ticks") > 10 && count(&part, "change.state") > 10);

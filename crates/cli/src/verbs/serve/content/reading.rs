@@ -161,15 +161,14 @@ impl Content {
             None => page.view(&View::default()).map_err(ExportError::Write),
             Some(all) => {
                 // Making a long payload takes up to a second.
-                if is_long && trace.processor == Processor::Switches {
+                if is_long {
                     self.show_beginning(Arc::clone(&page));
                 }
                 page.whole(&trace, all)
             }
         };
         let payload = payload.map_err(failed)?;
-        let has_views = is_large || is_long && trace.processor == Processor::Switches;
-        let page = has_views.then_some(page);
+        let page = (is_large || is_long).then_some(page);
         let (large, brief) = if is_large { (page, None) } else { (None, page) };
         self.change(|state| {
             let State { progress, .. } = state;
