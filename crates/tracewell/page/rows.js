@@ -4,6 +4,7 @@
 import { ALL, INTERRUPTS } from "./loads.js";
 import { INTERRUPT } from "./model.js";
 import { serverName, sizeText } from "./servers.js";
+import { grouped } from "./time.js";
 import { counted, inUnits } from "./words.js";
 
 /**

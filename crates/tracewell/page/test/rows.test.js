@@ -143,7 +143,9 @@ async function checkLoads(page, file, names, shares) {
             const expected = percentOf(figures, name, to - from);
             assert.ok(Math.abs(percent - expected) < 0.051, `${name} from ${from} to ${to}: ${percent} %, ${expected} %`);
         }
+        // The address follows with a delay, and the next range must not be read too early.
         await page.keyboard.press("Escape");
+        await page.waitForFunction(() => !/r=\d/.test(location.hash));
     }
 }
 
