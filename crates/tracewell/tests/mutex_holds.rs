@@ -26,8 +26,8 @@ fn put(thread: u64, owner: u64, count: u64, stamp: u64) -> Event {
     Event { info: [MUTEX, owner, count, 0], ..event(thread, PUT, stamp) }
 }
 
-/// Returns the number, the sum and the maximum of the holds of the mutex. Checks that the row of its
-/// holders shows the same.
+/// Returns the number, the sum and the maximum of the holds of the mutex. Checks that the row of
+/// its holders shows the same.
 fn holds(events: Vec<Event>) -> (u64, u64, u64) {
     let mutex = RegistrySlot { object_type: 5, ..thread(MUTEX, "file") };
     let count = events.len();

@@ -148,8 +148,8 @@ impl WorstWaits {
     }
 }
 
-/// Waits with priority inversion, spread evenly over the trace. Blocks of consecutive waits are each
-/// represented by the wait with the largest inversion. A block is one wait until the list is full.
+/// Waits with priority inversion, spread evenly over the trace. Of each block of consecutive waits,
+/// the list contains the one with the largest inversion. A block is one wait until the list is full.
 /// Then each pair of blocks becomes one block.
 #[derive(Clone, Debug)]
 pub(super) struct InvertedWaits {
