@@ -149,8 +149,8 @@ impl WorstWaits {
 }
 
 /// Waits with priority inversion, spread evenly over the trace. Of each block of consecutive waits,
-/// the list contains the one with the largest inversion. A block is one wait until the list is full.
-/// Then each pair of blocks becomes one block.
+/// the list contains the one with the largest inversion. A block is one wait until the list is
+/// full. Then each pair of blocks becomes one block.
 #[derive(Clone, Debug)]
 pub(super) struct InvertedWaits {
     /// Maximum number of blocks; even.
