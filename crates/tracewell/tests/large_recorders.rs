@@ -23,7 +23,7 @@ use tracewell::analysis::tracks::{EnteredSpan, LevelTrack, MachineTrack, Tracks}
 use tracewell::export::page::{LargePage, ListedEvents, MAX_EVENTS, ServedBuilder, View};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
-use tracewell_record::stream::{Identity, Log, Take};
+use tracewell_record::stream::{Log, Take};
 
 /// Number of events of the traces that several tests read: enough for complete groups of events and
 /// complete segments of rows.
@@ -42,21 +42,7 @@ fn rkh_stream(events: u64) -> Vec<u8> {
 fn native_stream(events: u64) -> Vec<u8> {
     let words = native::memory();
     let image = native::image(&words, 7, 0, "test/step(number:u64)");
-    let types = [
-        (65, "info/app:request(span:u64,parent:u64)"),
-        (66, "debug/app:query(span:u64,parent:u64)"),
-        (67, "span/enter(span:u64)"),
-        (68, "span/exit(span:u64)"),
-        (69, "span/close(span:u64)"),
-    ];
-    for (id, text) in types {
-        image.define_as(id, 2, text.as_bytes()).unwrap();
-    }
-    let writers = [(0, 8, "first"), (1, 9, "second")].map(|(lane, thread, text)| {
-        let mut name = [0; 16];
-        name[..text.len()].copy_from_slice(text.as_bytes());
-        native::writer(&image, lane, Identity { process: 7, thread, name })
-    });
+    let writers = native::threads_with_spans(&image);
     let mut log = Log::new(Vec::new(), Take::Out);
     let (mut stamp, mut number) = (0, 0);
     while number < events {

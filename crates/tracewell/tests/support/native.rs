@@ -74,22 +74,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<(Trace, EventLog)> {
 pub(crate) fn log_of_spans() -> Vec<u8> {
     let words = memory();
     let image = image(&words, 7, 0, "test/step(number:u64)");
-    let types = [
-        (65, "info/app:request(span:u64,parent:u64)"),
-        (66, "debug/app:query(span:u64,parent:u64)"),
-        (67, "span/enter(span:u64)"),
-        (68, "span/exit(span:u64)"),
-        (69, "span/close(span:u64)"),
-    ];
-    for (id, text) in types {
-        image.define_as(id, 2, text.as_bytes()).unwrap();
-    }
-    let writers = ["first", "second"].map(|name| {
-        let mut padded = [0; 16];
-        padded[..name.len()].copy_from_slice(name.as_bytes());
-        let (lane, thread) = if name == "first" { (0, 8) } else { (1, 9) };
-        writer(&image, lane, Identity { process: 7, thread, name: padded })
-    });
+    let writers = threads_with_spans(&image);
     let [request, query, enter, exit, close] = [65, 66, 67, 68, 69];
     let script: [(usize, u64, u16, u64, u64); 16] = [
         (0, 0, request, 1, 0),
@@ -118,6 +103,27 @@ pub(crate) fn log_of_spans() -> Vec<u8> {
     }
     let log = Log::new(Vec::new(), Take::Out);
     log.close_image(&image, 1 << 40).unwrap()
+}
+
+/// Defines the event types of spans: 65 begins a request, 66 begins a query, and 67, 68 and 69
+/// enter, leave and end a span. Returns the writers of the threads `first` and `second`.
+pub(crate) fn threads_with_spans(image: &Image<'_>) -> [Writer; 2] {
+    let types = [
+        (65, "info/app:request(span:u64,parent:u64)"),
+        (66, "debug/app:query(span:u64,parent:u64)"),
+        (67, "span/enter(span:u64)"),
+        (68, "span/exit(span:u64)"),
+        (69, "span/close(span:u64)"),
+    ];
+    for (id, text) in types {
+        image.define_as(id, 2, text.as_bytes()).unwrap();
+    }
+    ["first", "second"].map(|name| {
+        let mut padded = [0; 16];
+        padded[..name.len()].copy_from_slice(name.as_bytes());
+        let (lane, thread) = if name == "first" { (0, 8) } else { (1, 9) };
+        writer(image, lane, Identity { process: 7, thread, name: padded })
+    })
 }
 
 /// Defines the event type of a kernel's event, and returns its id.
