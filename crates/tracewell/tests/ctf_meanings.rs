@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use support::{EventLog, number, settings, shared, table};
-use tracewell::analysis::tracks::{Occupant, State, TrackBuilder, Tracks};
+use tracewell::analysis::tracks::{Occupant, Row, State, TrackBuilder, Tracks};
 use tracewell::input::Input;
 use tracewell::model::{ArgumentValue, Batch, ContextId, Event, Flow, Meaning, Sink, Trace};
 
@@ -285,6 +285,76 @@ fn the_events_of_an_interrupt_are_those_from_its_beginning_to_its_end() {
     let names: Vec<_> = log.rows.iter().skip(1).map(|row| name(row.context)).collect();
     let (irq, softirq) = ("irq 5 eth0", "softirq 3");
     assert_eq!(names, [irq, irq, irq, "app", softirq, softirq, "app"]);
+}
+
+/// Returns a stream of [`CALLS`] that consists of one packet of a processor. `end` is the end of
+/// the recording, and a step is an event's time with the threads that lose and get the processor.
+fn packet(cpu: u32, end: u32, steps: &[(u32, i32, i32)]) -> Vec<u8> {
+    let mut events = Vec::new();
+    for (stamp, before, next) in steps {
+        put(&mut events, 0, *stamp, &[("a", *before), ("", 0), ("b", *next)]);
+    }
+    let bits = 8 * (16 + events.len()) as u32;
+    let begin = steps[0].0;
+    [cpu, bits, begin, end].into_iter().flat_map(u32::to_le_bytes).chain(events).collect()
+}
+
+/// Returns who runs on each core, as ranges of ticks with the key of the task.
+fn runs(streams: &[Vec<u8>]) -> Vec<Vec<(u64, u64, String)>> {
+    let packets = "packet.context := struct {
+        integer { size = 32; align = 8; } cpu_id;
+        integer { size = 32; align = 8; } packet_size;
+        stamp timestamp_begin; stamp timestamp_end; };
+    event.header";
+    let folder = tempfile::tempdir().unwrap();
+    let metadata = CALLS.replacen("event.header", packets, 1);
+    std::fs::write(folder.path().join("metadata"), metadata).unwrap();
+    for (number, stream) in streams.iter().enumerate() {
+        std::fs::write(folder.path().join(format!("channel_{number}")), stream).unwrap();
+    }
+    let (trace, tracks) = read(folder.path());
+    let of_core = |row: &Row<Occupant>| {
+        let spans = row.spans(0..tracks.span + 1, tracks.span);
+        let named = spans.map(|span| {
+            let name = match span.state {
+                Occupant::Task { runs, .. } => &trace.contexts.get(runs).unwrap().key_text,
+                Occupant::Idle => "idle",
+                _ => "unknown",
+            };
+            (span.from.ticks, span.end, name.to_owned())
+        });
+        named.collect()
+    };
+    tracks.cores.iter().map(of_core).collect()
+}
+
+fn span(from: u64, until: u64, name: &str) -> (u64, u64, String) {
+    (from, until, name.to_owned())
+}
+
+#[test]
+fn a_core_runs_nothing_known_after_the_end_of_its_stream() {
+    let long = packet(0, 1000, &[(100, 0, 7), (900, 7, 8), (1000, 8, 7)]);
+    for next in [9, 0] {
+        let short = packet(1, 400, &[(200, 0, next)]);
+        let name = if next == 0 { "idle" } else { "9" };
+        let [first, second] = &runs(&[long.clone(), short])[..] else { panic!() };
+        assert_eq!(*first, [span(0, 800, "7"), span(800, 900, "8"), span(900, 900, "7")]);
+        assert_eq!(second[..], [span(100, 300, name), span(300, 900, "unknown")]);
+    }
+    // The recording on a core goes on as long as one of its streams.
+    let [short, other] = [400, 700].map(|end| packet(1, end, &[(200, 0, 9)]));
+    let cores = runs(&[long, short, other]);
+    assert_eq!(cores[1], [span(100, 600, "9"), span(600, 900, "unknown")]);
+}
+
+#[test]
+fn a_thread_that_gets_a_core_has_left_its_previous_core() {
+    let from = packet(0, 1000, &[(100, 0, 7), (900, 0, 8), (1000, 8, 0)]);
+    let to = packet(1, 1000, &[(200, 0, 9), (500, 9, 7), (700, 7, 9)]);
+    let [first, second] = &runs(&[from, to])[..] else { panic!() };
+    assert_eq!(first[..3], [span(0, 400, "7"), span(400, 800, "unknown"), span(800, 900, "8")]);
+    assert_eq!(second[..3], [span(100, 400, "9"), span(400, 600, "7"), span(600, 900, "9")]);
 }
 
 /// Compares all states of Zephyr's threads with the states that the simulator recorded. If

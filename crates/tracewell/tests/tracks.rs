@@ -118,35 +118,51 @@ fn compare_server(place: &str, trace: &Trace, track: &ServerTrack, server: &Serv
     let is_exhausted = |budget| budget == Budget::Exhausted;
     let joined =
         spans.chunk_by(|a, b| is_exhausted(a.state.budget) && is_exhausted(b.state.budget));
-    let mut exhausted = joined.filter(|spans| is_exhausted(spans[0].state.budget));
-    let mut without = server.without.iter();
-    for spans in exhausted.by_ref() {
-        let last = spans.last().unwrap();
-        // A gap or the end of the trace ends a time without budget that the figures do not count.
-        let next = track.row.changes().iter().find(|change| Some(change.at) == last.until);
-        if next.is_some_and(|next| matches!(next.state.budget, Budget::Used(_))) {
-            let found = Some(&(spans[0].from.ticks, last.end));
-            assert_eq!(without.next().filter(|of| Some(*of) == found), found, "{place}");
+    let exhausted = joined.filter(|spans| is_exhausted(spans[0].state.budget));
+    // A gap or the end of the trace ends a time without budget that the figures do not count.
+    let counted = exhausted.filter_map(|spans| {
+        let last = spans.last()?;
+        let next = track.row.changes().iter().find(|change| Some(change.at) == last.until)?;
+        let is_used = matches!(next.state.budget, Budget::Used(_));
+        is_used.then_some((spans[0].from.ticks, last.end))
+    });
+    let counted: Vec<_> = counted.collect();
+    assert_eq!(joined_at_equal_ticks(&counted), joined_at_equal_ticks(&server.without), "{place}");
+    // If a budget changes several times at one tick, the row contains only the last state. The
+    // previous state shows the first value.
+    for points in server.used.chunk_by(|a, b| a.ticks == b.ticks) {
+        let had_state = spans.first().is_some_and(|first| first.from.ticks < points[0].ticks);
+        let first = points.first().filter(|_| had_state);
+        for Used { ticks, used } in first.into_iter().chain(points.last()) {
+            let Some(used) = used else { continue };
+            let is_shown = spans.iter().any(|span| {
+                let within = span.from.ticks <= *ticks && *ticks <= span.end;
+                within
+                    && match span.state.budget {
+                        Budget::Used(from) => {
+                            let spent = (ticks - span.from.ticks) * u64::from(span.state.serving);
+                            from + spent.cast_signed() == *used
+                        }
+                        // The figures count on while a budget is exhausted or unknown.
+                        Budget::Exhausted | Budget::Unknown => true,
+                    }
+            });
+            assert!(is_shown, "{place}: {used} used at {ticks}, {spans:?}");
         }
     }
-    assert_eq!(without.next(), None, "{place}");
-    for Used { ticks, used } in &server.used {
-        let Some(used) = used else { continue };
-        // Several changes can have the same tick.
-        let is_shown = spans.iter().any(|span| {
-            let within = span.from.ticks <= *ticks && *ticks <= span.end;
-            within
-                && match span.state.budget {
-                    Budget::Used(from) => {
-                        let spent = (ticks - span.from.ticks) * u64::from(span.state.serving);
-                        from + spent.cast_signed() == *used
-                    }
-                    // The figures count on while a budget is exhausted or unknown.
-                    Budget::Exhausted | Budget::Unknown => true,
-                }
-        });
-        assert!(is_shown, "{place}: {used} used at {ticks}, {spans:?}");
+}
+
+/// Returns ranges of ticks without the empty ones, and joins ranges that touch: a row can omit
+/// states that last 0 ticks.
+fn joined_at_equal_ticks(ranges: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut joined: Vec<(u64, u64)> = Vec::new();
+    for (from, until) in ranges.iter().copied().filter(|(from, until)| from < until) {
+        match joined.last_mut() {
+            Some((_, end)) if *end == from => *end = until,
+            _ => joined.push((from, until)),
+        }
     }
+    joined
 }
 
 /// Asserts that levels, steps, states and messages agree with the figures of machines.
@@ -217,26 +233,16 @@ fn spans_on_cores(trace: &Trace, tracks: &Tracks) -> HashMap<ContextId, Vec<Rang
     spans
 }
 
-/// A context is running on its own track while at least one core runs it. Events of several cores
-/// are not in exact order, so a thread that moves can be on two cores for some ticks.
+/// A context is running on its own track exactly while a core runs it, and never on two cores.
 fn agree_on_who_runs(place: &str, trace: &Trace, tracks: &Tracks) {
     let mut on_cores = spans_on_cores(trace, tracks);
     for (context, row) in tracks.contexts() {
         let ran = row.time(0..trace.span + 1, trace.span, |s| matches!(s, State::Running(_)));
         let spans = on_cores.remove(&context).unwrap_or_default();
-        assert_eq!(ran, length_of_union(spans), "{place}: {context:?}");
+        let on_core: u64 = spans.iter().map(|span| span.end - span.start).sum();
+        assert_eq!(ran, on_core, "{place}: {context:?}");
     }
-    assert!(on_cores.into_values().all(|spans| length_of_union(spans) == 0), "{place}");
-}
-
-fn length_of_union(mut spans: Vec<Range<u64>>) -> u64 {
-    spans.sort_by_key(|span| span.start);
-    let (mut length, mut end) = (0, 0);
-    for span in spans {
-        length += span.end.saturating_sub(span.start.max(end));
-        end = end.max(span.end);
-    }
-    length
+    assert!(on_cores.into_values().flatten().all(|span| span.is_empty()), "{place}");
 }
 
 #[test]
@@ -312,13 +318,14 @@ fn compare_range(place: &str, trace: &Trace, tracks: &Tracks, figures: &Value, t
 }
 
 #[test]
-fn waits_and_holds_of_shared_traces_are_the_figures() {
+fn running_times_waits_and_holds_of_shared_traces_are_the_figures() {
     let Some(shared) = shared() else { return };
     let mut found = Vec::new();
     shared_traces(&shared.join("data"), &mut found);
     found.retain(|(_, trace, _)| trace.processor == Processor::Switches);
-    for (path, _, tracks) in &found {
+    for (path, trace, tracks) in &found {
         compare_locks(&path.display().to_string(), tracks);
+        agree_on_who_runs(&path.display().to_string(), trace, tracks);
     }
     assert!(found.len() > 20, "{}", found.len());
 }

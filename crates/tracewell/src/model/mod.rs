@@ -57,6 +57,6 @@ pub use spelling::{did_you_mean, nearest};
 pub(crate) use spelling::{folded, some_of, unique};
 pub use symbols::{Program, Symbol, SymbolAt, SymbolTable};
 pub use trace::{
-    ContextDetail, Fact, FactForm, Field, NoDates, PayloadLayout, Processor, RecordedArguments,
-    RecordedDetails, Trace,
+    ContextDetail, CoreEnd, Fact, FactForm, Field, NoDates, PayloadLayout, Processor,
+    RecordedArguments, RecordedDetails, Trace,
 };

@@ -223,6 +223,14 @@ impl<C: Choice> Running<C> {
             && self.chosen == C::default()
     }
 
+    /// Handles evidence that the running task has another core: the task of this core is unknown.
+    pub(crate) fn lose(&mut self) {
+        if self.chosen.runs() == self.now.runs() {
+            self.chosen = C::default();
+        }
+        self.now = C::default();
+    }
+
     /// Handles a report that no task is ready.
     pub fn idle(&mut self) {
         if self.depth == 0 {
@@ -287,6 +295,20 @@ mod tests {
         assert!(!running.runs_plainly(A) && !running.runs_plainly(B));
         running.exit(None);
         assert!(!running.runs_plainly(A) && running.runs_plainly(B));
+    }
+
+    #[test]
+    fn a_task_that_has_another_core_leaves_an_unknown_task_and_its_interrupts() {
+        let mut running = Running::<OnBehalf>::default();
+        running.start(A);
+        running.enter();
+        running.choose(behalf(A, A));
+        let mut chosen = running;
+        running.lose();
+        assert_eq!((running.task(), running.coming(), running.depth()), (None, None, 1));
+        chosen.choose(behalf(B, B));
+        chosen.lose();
+        assert_eq!((chosen.task(), chosen.coming()), (None, Some(B)));
     }
 
     #[test]

@@ -209,6 +209,15 @@ pub enum NoDates {
     Rate,
 }
 
+/// The end of the recording on a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CoreEnd {
+    /// Number of the core.
+    pub cpu: u16,
+    /// Ticks from the first event of the trace to the end of the recording.
+    pub ticks: u64,
+}
+
 /// The trace: all data that describe its events. It grows while events are decoded.
 #[derive(Debug)]
 pub struct Trace {
@@ -254,6 +263,9 @@ pub struct Trace {
     pub diagnostics: Diagnostics,
     /// The highest core number so far, plus one. It can grow with each batch.
     pub cpus: u16,
+    /// The ends of recordings on single cores that the decoder has reached, in order of time. What
+    /// a core runs after the end of its recording is unknown.
+    pub core_ends: Vec<CoreEnd>,
     /// The event ids that occurred. This is known after the whole trace has been read, if the input
     /// [notes ids](crate::input::Input::note_ids).
     pub ids: Option<EventIds>,
@@ -294,6 +306,7 @@ impl Trace {
             losses: Losses::default(),
             diagnostics: Diagnostics::default(),
             cpus: 1,
+            core_ends: Vec::new(),
             ids: None,
             parts: Vec::new(),
             events: 0,

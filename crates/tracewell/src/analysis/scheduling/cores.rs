@@ -62,6 +62,12 @@ impl Core {
         std::mem::replace(&mut self.idle, idle) != idle
     }
 
+    /// Handles evidence that it is unknown whether a task is ready. Returns true if the core was
+    /// idle.
+    pub(super) fn stop_idle(&mut self) -> bool {
+        std::mem::take(&mut self.idle)
+    }
+
     /// Returns true if an event has reported that no task is ready to run.
     pub(super) const fn is_idle(&self) -> bool {
         self.idle

@@ -37,6 +37,7 @@ impl<M: Moments> Scheduling<M> {
     pub fn finish(mut self, trace: &Trace) -> (Figures, M) {
         let (from, until) = (self.from, self.until.unwrap_or(trace.span));
         self.settle(trace);
+        self.end_cores(trace, until);
         for (cpu, core) in (0..=u16::MAX).zip(&self.cores) {
             self.executions.charge(trace, cpu, &core.running, core.since..until);
         }

@@ -118,6 +118,62 @@ impl<M: Moments> Scheduling<M> {
             let changed = has_changed.then_some(cpu);
             self.budgets.report(&self.cores, changed, Position::of(step), &mut self.moments);
         }
+        if has_changed && self.cores.len() > 1 {
+            self.leave_other_cores(trace, step);
+        }
+    }
+
+    /// Removes the task that now runs on the event's core from all other cores. The event that took
+    /// the task from its previous core is missing or follows later, so it is unknown what that core
+    /// runs.
+    #[inline(never)]
+    fn leave_other_cores(&mut self, trace: &Trace, step: &Step) {
+        let now = self.cores.get(usize::from(step.cpu)).and_then(|core| core.running.task());
+        let is_thread = |task| self.directory.kind(task) == Some(ContextKind::Thread);
+        let Some(task) = now.filter(|task| is_thread(*task)) else { return };
+        // At most one other core runs the task, because this function removes it from all others.
+        let mut others = (0..=u16::MAX).zip(&self.cores).filter(|(cpu, _)| *cpu != step.cpu);
+        let left = others.find(|(_, core)| core.running.task() == Some(task));
+        if let Some((cpu, _)) = left {
+            self.lose_track(trace, cpu, Running::lose, Position::of(step));
+        }
+    }
+
+    /// Handles the ends of recordings before the tick `until` that were not handled before.
+    pub(super) fn end_cores(&mut self, trace: &Trace, until: u64) {
+        let ends = trace.core_ends.get(self.core_ends..).unwrap_or_default();
+        for end in ends.iter().take_while(|end| end.ticks < until) {
+            self.core_ends += 1;
+            let Position { seq, ticks } = self.gaps.before;
+            let at = Position { seq, ticks: end.ticks.max(ticks) };
+            self.recorder = None;
+            self.lose_track(trace, end.cpu, |running| *running = Running::default(), at);
+        }
+    }
+
+    /// Handles evidence that it is unknown what a core runs from `at` on. `change` removes what it
+    /// seemed to run.
+    pub(super) fn lose_track(
+        &mut self,
+        trace: &Trace,
+        cpu: u16,
+        change: impl FnOnce(&mut Running<OnBehalf>),
+        at: Position,
+    ) {
+        let index = usize::from(cpu);
+        self.charge_until(trace, index, at.ticks);
+        let Some(core) = self.cores.get_mut(index) else { return };
+        let before = core.running;
+        change(&mut core.running);
+        if !core.stop_idle() && core.running == before {
+            return;
+        }
+        self.executions.charge(trace, cpu, &before, core.since..at.ticks);
+        core.since = at.ticks;
+        self.moments.runs(cpu, &before, &core.running, false, at);
+        if !self.budgets.is_empty() {
+            self.budgets.report(&self.cores, Some(index), at, &mut self.moments);
+        }
     }
 
     /// Updates the parts of the analysis that every event concerns. The event must not be a request

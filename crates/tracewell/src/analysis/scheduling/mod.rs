@@ -151,6 +151,8 @@ pub struct Scheduling<M: Moments = ()> {
     kinds: PerId<Known<M>>,
     directory: Directory,
     cores: Vec<Core>,
+    /// Number of ends of recordings on cores that have been handled; see [`Trace::core_ends`].
+    core_ends: usize,
     /// For each context, the first and the last event that refer to it, and the number of its
     /// events.
     seen: PerContext<Option<Seen>>,
@@ -199,6 +201,7 @@ impl<M: Moments> Sink for Scheduling<M> {
         self.events += batch.len() as u64;
         self.directory.update(trace);
         self.moments.batch(trace);
+        self.end_cores(trace, u64::MAX);
         self.recorder = None;
         let mut table = std::mem::take(&mut self.kinds);
         let mut kinds = table.of_schema(&trace.schema);
@@ -264,6 +267,7 @@ impl<M: Moments> Scheduling<M> {
             stacks: Stacks::default(),
             filters: Filters::default(),
             sanity: Sanity::default(),
+            core_ends: 0,
             gaps: Gaps::default(),
             events: 0,
             from: 0,

@@ -13,6 +13,7 @@ use crate::model::Trace;
 impl<M: Moments> Scheduling<M> {
     /// Begins the range of the figures at a tick: forgets all figures so far and keeps the state.
     pub fn begin(&mut self, trace: &Trace, from: u64) {
+        self.end_cores(trace, from);
         for cpu in 0..self.cores.len() {
             self.charge_until(trace, cpu, from);
         }

@@ -28,7 +28,7 @@ const MAGIC: &[u8; 8] = b"tw-page\n";
 
 /// The form of the bytes, and the version of the payload. Increment the first number whenever the
 /// form changes.
-const FORM: u32 = 6 << 16 | VERSION;
+const FORM: u32 = 7 << 16 | VERSION;
 
 /// Length in bytes of the last part of a file. This part begins with [`MAGIC`].
 const TAIL: usize = 32;

@@ -79,7 +79,7 @@ pub fn print(
                 let message = gap.and_then(|gap| lines.gap(&reader, index, &gap, files, &folders));
                 message.into_iter().for_each(&mut report);
             }
-            Next::Wait | Next::End => {}
+            Next::Stop | Next::Wait | Next::End => {}
         }
         reader.advance();
     }

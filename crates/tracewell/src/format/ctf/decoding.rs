@@ -17,7 +17,7 @@ use super::stream::{Gap, GapKind, Next, Stream};
 use super::who::Threads;
 use crate::format::TraceFile;
 use crate::model::{
-    ContextId, Emitter, Flow, LossCause, NewEvent, Priority, Processor, Severity, Trace,
+    ContextId, CoreEnd, Emitter, Flow, LossCause, NewEvent, Priority, Processor, Severity, Trace,
 };
 use crate::text::{counted, shown};
 
@@ -169,6 +169,7 @@ impl<'a> Decoding<'a> {
                         self.gap(index, &gap, out)?;
                     }
                 }
+                Next::Stop => self.stop(index, out)?,
                 Next::Wait => break,
                 Next::End => {}
             }
@@ -229,6 +230,27 @@ impl<'a> Decoding<'a> {
                 }
             }
             merge.replace_first(next_stamp(stream, layouts, timings));
+        }
+        Flow::Continue(())
+    }
+
+    /// Notes the end of a stream's recording, if the stream was the last one of its processor.
+    #[cold]
+    fn stop(&mut self, index: usize, out: &mut Emitter<'_>) -> Flow {
+        let Some(stream) = self.reader.streams.get(index) else { return Flow::Continue(()) };
+        let Some(cpu) = stream.cpu else { return Flow::Continue(()) };
+        let stamp = stream.stamp();
+        let mut others = self.reader.streams.iter().enumerate();
+        let goes_on = others.any(|(other, stream)| {
+            other != index && stream.next != Next::End && stream.cpu == Some(cpu)
+        });
+        if !goes_on {
+            // Batches after this point begin after the end of the recording.
+            out.flush()?;
+            if out.trace.events > 0 {
+                let ticks = out.ticks(stamp);
+                out.trace.core_ends.push(CoreEnd { cpu, ticks });
+            }
         }
         Flow::Continue(())
     }

@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
         let mut reader = Self { layouts, streams, common, timings, merge, warnings };
         let Self { layouts, streams, timings, .. } = &mut reader;
         let stamps = streams.iter_mut().map(|stream| match stream.next {
-            Next::Event | Next::Gap => Some(stream.stamp()),
+            Next::Event | Next::Gap | Next::Stop => Some(stream.stamp()),
             Next::Wait | Next::End => next_stamp(stream, layouts, timings),
         });
         reader.merge = Merge::new(stamps);

@@ -64,6 +64,8 @@ impl<'a> Stream<'a> {
             part,
             at,
             packet,
+            cpu: self.cpu,
+            has_stopped: self.has_stopped,
             layout: self.layout,
             class: self.class,
             packets: self.packets,
@@ -230,6 +232,7 @@ impl<'a> Stream<'a> {
                     self.begin = begin;
                     self.move_late(begin, packet.offset);
                 }
+                self.cpu = packet.numbers.cpu.map(|_| packet.processor);
                 self.packet = Some(packet);
                 // A packet that does not state its size grows with its file.
                 let grows = self.growing.is_some() && self.part + 1 >= self.parts.len();

@@ -36,6 +36,8 @@ pub(super) enum Next {
     Event,
     /// A gap. The caller takes it with [`Stream::take_gap`].
     Gap,
+    /// The recording of the stream ended, according to its last packet.
+    Stop,
     /// There is no next element until the files grow.
     Wait,
     /// There is no next element, because the stream has ended.
@@ -50,6 +52,10 @@ pub(super) struct Stream<'a> {
     /// Offset of the next packet in its file.
     at: usize,
     pub(super) packet: Option<Packet<'a>>,
+    /// The processor of the latest packet, if the packet names it.
+    pub(super) cpu: Option<u16>,
+    /// True if the stream has had the element [`Next::Stop`].
+    has_stopped: bool,
     /// Index of the layout of the current packet.
     pub(super) layout: usize,
     /// Index of the stream class of the current packet.
@@ -100,6 +106,8 @@ impl<'a> Stream<'a> {
             part: 0,
             at,
             packet: None,
+            cpu: None,
+            has_stopped: false,
             layout: 0,
             class: 0,
             packets: 0,
@@ -179,13 +187,25 @@ impl<'a> Stream<'a> {
                     return Next::Wait;
                 }
                 if !self.open(layouts, &timing) && self.gaps.is_empty() {
-                    return Next::End;
+                    return if self.stop() { Next::Stop } else { Next::End };
                 }
             }
             if self.gaps.is_empty() && self.begin_event(layouts) {
                 return Next::Event;
             }
         }
+    }
+
+    /// Sets the time of the element [`Next::Stop`], after the last packet. Returns false if the
+    /// stream had this element before, or if it is unknown when the recording ended.
+    fn stop(&mut self) -> bool {
+        let end = self.previous.and_then(|previous| previous.end);
+        let Some(end) = end.filter(|_| self.growing.is_none() && !self.has_stopped) else {
+            return false;
+        };
+        self.has_stopped = true;
+        self.time = self.time.max(end);
+        true
     }
 
     /// Reads the header of the next event of the packet. Returns false if there is none.
