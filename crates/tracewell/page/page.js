@@ -224,7 +224,8 @@ export function show(content, store, load, asks, several = null) {
         // page, which would make the browser compute the layout again.
         else if (view.tab === "events") list.follow();
         // The timeline places the line at the pointer. Drawing a text after this change would make the browser compute the style.
-        overview.draw();
+        // The overview also follows in the next frame.
+        if (isDrawn) overview.draw();
         timeline.draw();
         if (follows) follow();
         detail.check(model);
