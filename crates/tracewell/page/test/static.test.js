@@ -12,6 +12,7 @@ import { pathToFileURL } from "node:url";
 
 import { PROGRAM, ROOT, hash, keep, launched, opened, options as needed, temporary } from "./chromium.js";
 import { writeLarge } from "./large.js";
+import { writeRkh, writeSpans } from "./recorders.js";
 
 const FOLDER = process.env.PAGE_FOLDER;
 if (!FOLDER && process.env.CI === "true") throw new Error("CI needs PAGE_FOLDER (cargo xtask page)");
@@ -200,3 +201,22 @@ test("the page shows a trace of more than two million events in parts, and stays
     assert.deepEqual(faults, []);
     await page.close();
 });
+
+for (const [name, write] of /** @type {[string, (target: string, wanted: number) => number][]} */ ([["RKH", writeRkh], ["native", writeSpans]])) {
+    test(`the page shows a large ${name} stream, which records no switches, and lists its events in a short time`, options, async () => {
+        const file = temporary(`static-large.${name}`);
+        const count = write(file, 2_010_000);
+        const { page, faults } = await start();
+        await page.setInputFiles("#file", file);
+        await page.waitForFunction((/** @type {string} */ all) => document.getElementById("facts").textContent.includes(all)
+            && document.getElementById("progress").textContent === "", ` ${count.toLocaleString("en")} events`, { timeout: 240_000 });
+        assert.match(await page.textContent("#count"), /zoom in to list/);
+        await keep(page, `static-large-${name}`);
+        // The whole trace has millions of ticks.
+        await page.evaluate(() => { location.hash = "t=100000-100200"; });
+        await page.waitForFunction(() => /^\d[\d,]* events/.test(document.getElementById("count").textContent), undefined, { timeout: 120_000 });
+        assert.ok(await page.locator(".event").count() > 0);
+        assert.deepEqual(faults, []);
+        await page.close();
+    });
+}
