@@ -1,20 +1,25 @@
 // Measures the first picture of pages from `tracewell serve`, in Chromium. This is a benchmark and not a test.
 //
-//     node test/first-picture.mjs [--delay MS] ROUNDS PROGRAM… -- ARGUMENT… [-- ARGUMENT…]
+//     node test/first-picture.mjs [--delay MS | --cached] ROUNDS PROGRAM… -- ARGUMENT… [-- ARGUMENT…]
 //
 // Each group of arguments is a command line for `serve`. Each round starts a server for each command line and program, and opens its
 // page: at once, or `--delay` milliseconds after the start of the server. Prints, for each of them, the time from the page's first request
 // to its first picture: the median and the shortest. With several programs, the rounds are interleaved, so that other work of the computer
-// slows all of them down. Nothing is read from the cache.
+// slows all of them down. With `--cached`, each program first reads each trace and stores its summary, and all rounds read this summary.
+// Otherwise, nothing is read from the cache.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 import { chromium } from "playwright-core";
 
 const words = process.argv.slice(2);
 const delay = words[0] === "--delay" ? Number(words.splice(0, 2)[1]) : 0;
+const isCached = words[0] === "--cached" && words.shift() !== undefined;
 /** The words between `--`. @type {string[][]} */
 const groups = [[]];
 for (const word of words) {
@@ -35,9 +40,30 @@ const browser = await chromium.launch({
     args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
 });
 
+/** The cache of each program and trace. @type {Map<string, string>} */
+const caches = new Map();
+process.on("exit", () => caches.forEach((folder) => rmSync(folder, { recursive: true })));
+
+/** Starts a server. @type {(program: string, trace: string[]) => import("node:child_process").ChildProcess} */
+function started(program, trace) {
+    const env = { ...process.env, XDG_CACHE_HOME: caches.get([program, ...trace].join(" ")) };
+    return spawn(program, ["serve", ...isCached ? [] : ["--no-cache"], ...trace], { env, stdio: ["ignore", "pipe", "inherit"] });
+}
+
+/** Starts a server that stores the summary of a trace, and waits for this summary. @type {(program: string, trace: string[]) => Promise<void>} */
+async function store(program, trace) {
+    const folder = mkdtempSync(join(tmpdir(), "first-picture-"));
+    caches.set([program, ...trace].join(" "), folder);
+    const server = started(program, trace);
+    const isStored = () => readdirSync(folder, { recursive: true }).some((name) => String(name).endsWith(".summary"));
+    while (!isStored()) await new Promise((resolve) => { setTimeout(resolve, 100); });
+    server.kill();
+    await once(server, "exit");
+}
+
 /** Returns the time of the first picture in milliseconds. @type {(program: string, trace: string[]) => Promise<number>} */
 async function firstPicture(program, trace) {
-    const server = spawn(program, ["serve", "--no-cache", ...trace], { stdio: ["ignore", "pipe", "inherit"] });
+    const server = started(program, trace);
     try {
         const [address] = await once(createInterface({ input: server.stdout }), "line");
         await new Promise((resolve) => { setTimeout(resolve, delay); });
@@ -53,6 +79,11 @@ async function firstPicture(program, trace) {
     }
 }
 
+if (isCached) {
+    for (const trace of traces) {
+        for (const program of programs) await store(program, trace);
+    }
+}
 /** The times of each trace and program. @type {number[][][]} */
 const times = traces.map(() => programs.map(() => []));
 for (let round = 0; round < Number(rounds); round += 1) {
