@@ -461,6 +461,27 @@ fn an_imitated_kernel_has_the_execution_times_of_the_tasks() {
     }
 }
 
+/// Returns the idle time of each core.
+fn idle(mut input: Input) -> Vec<u64> {
+    let mut scheduling = Scheduling::default();
+    let trace = input.read(&mut scheduling).unwrap();
+    scheduling.figures(&trace).cores.iter().map(|core| core.idle).collect()
+}
+
+/// The streams of all cores reach the end of the trace, although the last events of the cores do
+/// not.
+#[test]
+fn cores_keep_their_states_until_the_end_of_the_trace() {
+    let Some(shared) = shared() else { return };
+    let dump = shared.join("data/threadx/linux/smp4.trx");
+    let open = || Input::open(&dump, settings(&[])).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    convert(&mut open(), folder.path(), &["kernel=on"]).unwrap();
+    let found = idle(Input::open(folder.path(), settings(&[])).unwrap());
+    assert_eq!(found, idle(open()));
+    assert!(found.len() == 4 && found.iter().all(|ticks| *ticks > 0), "{found:?}");
+}
+
 fn is_imitated(name: &str) -> bool {
     ["sched_switch", "sched_wakeup", "irq_handler_entry", "irq_handler_exit"].contains(&name)
 }

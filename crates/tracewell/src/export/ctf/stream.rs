@@ -138,6 +138,16 @@ impl Stream {
         self.close()
     }
 
+    /// Extends the last packet, or adds an empty one, so that the recording ends at this stamp.
+    pub(super) fn extend(&mut self, stamp: u64) {
+        if stamp > self.end {
+            if self.open.is_none() {
+                self.begin(self.end);
+            }
+            self.end = stamp;
+        }
+    }
+
     fn begin(&mut self, stamp: u64) {
         self.begin = stamp;
         self.open = Some(self.bytes.len());

@@ -214,6 +214,11 @@ impl Sink for Writer {
         self.begin(trace);
         let (stamp, cpu) = self.last;
         self.put_losses(cpu, stamp)?;
+        // A core keeps its state until the end of the trace, unless its recording ended before.
+        for (cpu, stream) in &mut self.streams {
+            let end = trace.core_ends.iter().rev().find(|end| end.cpu == *cpu);
+            stream.extend(end.map_or(stamp, |end| self.stamps.stamp(end.ticks).min(stamp)));
+        }
         Ok(self.flush_streams()?)
     }
 }
