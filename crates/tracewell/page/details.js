@@ -87,7 +87,7 @@ export class Details {
         this.described = about;
         const parts = [...this.parts];
         const [from, to] = time;
-        parts.push(this.figures(range ? "Selected range" : span ? "During this time" : "Shown time", from, to));
+        parts.push(this.figures(range ? "Selected range" : span ? "During this time" : "Visible time", from, to));
         this.panel.replaceChildren(...parts);
     }
 
@@ -108,7 +108,7 @@ export class Details {
     /** Returns the parts about a selection that the loaded part of the trace does not contain. @param {import("./identity.js").Identity} sought @returns {Content} */
     absent(sought) {
         const link = this.link("show it", () => this.places.identified(sought));
-        const text = "The selection is not visible at this zoom, or outside of this time: ";
+        const text = "The selection is not visible at this zoom, or is outside of the visible time: ";
         return [element("h2", breakable(absent(this.model, sought))), element("p", [text, link])];
     }
 

@@ -283,7 +283,7 @@ export class Figures {
                 job.untilSeq[i] > 0 ? this.length(job.until[i] - job.from[i], go) : cell(null),
             ];
         });
-        return { name: "Missed deadlines", rows, columns: ["thread", "released", "deadline missed", "response"] };
+        return { name: "Missed deadlines", rows, columns: ["context", "released", "deadline missed", "response"] };
     }
 
     /** Returns the load in windows of a time range, with a column for each of the contexts that ran most. @type {(file: number, from: number, to: number) => Table} */
@@ -388,7 +388,7 @@ export class Figures {
         const states = rows.map((row) => [row[0], ...used.map((i) => row[i + 1])]);
         const { part } = model;
         return {
-            name: "Time by state", columns: ["thread", ...used.map((i) => STATES[i])], rows: sortedBy(states, used.indexOf(RUNNING) + 1),
+            name: "Time by state", columns: ["context", ...used.map((i) => STATES[i])], rows: sortedBy(states, used.indexOf(RUNNING) + 1),
             isPart: true, scope: part && model.isCoarse ? `to within ${model.span(0, part.resolution)}` : "",
         };
     }

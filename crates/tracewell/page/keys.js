@@ -10,7 +10,7 @@ import { rowIn } from "./view.js";
 const HELP = [
     ["w, + / s, −", "zoom in, out"],
     ["a, ← / d, →", "move left, right"],
-    ["↑ / ↓", "select in the row above, below"],
+    ["↑ / ↓", "select a span in the row above, below"],
     ["g", "choose a name with ↑ and ↓; Enter selects its row or folds the group"],
     [", / .", "select the span before, after"],
     ["j / k", "select the next, the previous event"],
@@ -21,7 +21,7 @@ const HELP = [
     ["x", "arrows of the selection, or all arrows"],
     ["1, 2, 3", "events, figures, distributions"],
     ["Backspace / Shift+Backspace", "back, forward"],
-    ["/", "search a text, a time, or a range such as 2 ms before 44 ms; Enter and Shift+Enter: next, previous"],
+    ["/", "search for a text, a time, or a range such as 2 ms before 44 ms; Enter and Shift+Enter: next, previous"],
     ["n / N", "next, previous found event"],
     ["e", "filter the events; Esc in the field: all events"],
     ["m", "measure from the selection; again: to the selection"],
@@ -29,7 +29,7 @@ const HELP = [
     ["b", "mark the range, the selection or the middle, with a text"],
     ["p / h", "pin the selected row at the top, or unpin it; hide it"],
     ["Alt+↑ / Alt+↓", "move the selected row up, down; or drag its name"],
-    ["r", "show all rows, in their own places"],
+    ["r", "show all rows in their original order"],
     ["c", "copy the address of this view"],
     ["i / I", "save the picture as PNG; as SVG"],
     ["t", "light or dark"],
@@ -215,7 +215,7 @@ export class Keys {
         copyAddress().then((message) => this.notice.show(message));
     }
 
-    /** Asks for the text of a mark at the range, the selection, or the middle of the shown time. */
+    /** Asks for the text of a mark at the range, the selection, or the middle of the visible time. */
     mark() {
         const { view, marking, timeline } = this;
         const { selection } = view;

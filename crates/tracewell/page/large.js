@@ -187,7 +187,7 @@ export class LargeFigures {
         // A job can miss several deadlines.
         const scope = rows.length < all && rows.length < SHOWN ? `${counted(rows.length, "job")} with ${counted(all, "missed deadline")}`
             : this.few(rows.length, all, "latest");
-        return { ...withoutEmpty({ name: "Missed deadlines", rows, columns: ["thread", "released", "deadline missed", "response"] }), scope };
+        return { ...withoutEmpty({ name: "Missed deadlines", rows, columns: ["context", "released", "deadline missed", "response"] }), scope };
     }
 
     /** The number of all waits. */

@@ -8,8 +8,8 @@ import { counted } from "./words.js";
 /** The nouns for the times of a kind. @type {Record<string, string>} */
 const TIME_NOUNS = { response: "response", wait: "wait", "mutex wait": "wait", hold: "hold", interrupt: "interrupt", span: "span" };
 
-/** The quantiles that the panel shows, with their names in the JSON. @type {[string, string][]} */
-const QUANTILES = [["least", "min_ticks"], ["median", "p50_ticks"], ["90 %", "p90_ticks"], ["99 %", "p99_ticks"], ["most", "max_ticks"]];
+/** The percentiles that the panel shows, with their names in the JSON. @type {[string, string][]} */
+const PERCENTILES = [["least", "min_ticks"], ["median", "p50_ticks"], ["90 %", "p90_ticks"], ["99 %", "p99_ticks"], ["most", "max_ticks"]];
 
 /**
  * Returns the histograms of the distributions in the JSON of `analyze`.
@@ -30,8 +30,8 @@ function histogramOf(places, row) {
     const end = span(row.max_ticks);
     return {
         group: measure.charAt(0).toUpperCase() + measure.slice(1), name: row.of, count, noun,
-        figures: QUANTILES.map(([word, key]) => `${word} ${span(row[key])}`),
-        note: row.exact ? "" : "quantiles at most 0.8 % too high",
+        figures: PERCENTILES.map(([word, key]) => `${word} ${span(row[key])}`),
+        note: row.exact ? "" : "percentiles at most 0.8 % too high",
         bars: bars.map((/** @type {any} */ { from, count: within, longest }, /** @type {number} */ index) => ({
             count: within, label: `${counted(within, noun)} from ${from} to ${bars[index + 1]?.from ?? end}`,
             // The server sends the place of the longest time only.

@@ -74,7 +74,7 @@ export class FigurePanel {
         const isLarge = figures.model.part !== null;
         const whole = isLarge ? this.large.whole() : figures.tables;
         const part = isLarge ? this.large.range(...this.time, view.measured !== null) : figures.range(...this.time);
-        const title = view.measured ? "Selected range" : "Shown time";
+        const title = view.measured ? "Selected range" : "Visible time";
         const all = [...whole, ...part];
         const find = (/** @type {string} */ key) => all.find((each) => tableKey(each) === key);
         let table = find(this.chosen) ?? all[0];
@@ -113,7 +113,7 @@ export class FigurePanel {
     scope(table, others) {
         const { figures: { model }, view } = this;
         const [from, to] = this.time.map((time) => model.time(model.exact(time)));
-        const part = `${view.measured ? "selected range" : "shown time"} ${from} to ${to}`;
+        const part = `${view.measured ? "selected range" : "visible time"} ${from} to ${to}`;
         const time = table.isPart ? part : `${table.section ?? "whole trace"}, ${model.span(0, model.length)}`;
         const text = table.scope ? `${time} · ${table.scope}` : time;
         const node = element("p", [element("b", [text])], "scope");

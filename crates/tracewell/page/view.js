@@ -225,7 +225,7 @@ export class View {
         this.show(at - share * span, at - share * span + span);
     }
 
-    /** Moves as part of a gesture. @param {number} share of the shown time */
+    /** Moves as part of a gesture. @param {number} share of the visible time */
     pan(share) {
         this.gesture(() => this.moveFrom([this.from, this.to], share));
     }

@@ -13,10 +13,10 @@ test("the panel of a selected event shows the figures of the visible time", opti
     const { page, faults } = await opened(converted(...EXAMPLE));
     await page.locator(".event").first().click();
     await hash(page, /e=0/);
-    await shows(page, "#details", /Shown time.*1,096/);
+    await shows(page, "#details", /Visible time.*1,096/);
     for (let i = 0; i < 8; i += 1) await page.keyboard.press("w");
     await page.waitForFunction(() => !document.getElementById("details").textContent.includes("1,096"));
-    await shows(page, "#details", /Shown time/);
+    await shows(page, "#details", /Visible time/);
     assert.deepEqual(faults, []);
     await page.close();
 });

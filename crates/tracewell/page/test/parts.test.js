@@ -163,7 +163,7 @@ test("a link of a large trace selects its wait, and the address selects it again
     // A link of a table leads to its wait, too.
     await page.keyboard.press("2");
     const waits = page.locator("#figures nav button", { hasText: /^Longest waits$/ });
-    // The table of the whole trace arrives later than that of the shown time, and is the first one then.
+    // The table of the whole trace arrives later than that of the visible time, and is the first one then.
     await waits.nth(1).waitFor({ timeout: 120_000 });
     await waits.first().click();
     const row = page.locator("#figures tbody tr").nth(3);

@@ -178,7 +178,7 @@ test("two files are two trees on one axis, and the user can drag them or type th
     assert.match(await page.textContent("#details"), /time-10\.\d+ ms/);
     await page.keyboard.press("2");
     await page.waitForFunction(() => document.querySelectorAll("#figures nav h2").length === 3);
-    assert.deepEqual(await page.locator("#figures nav h2").allTextContents(), ["left.trx", "right.trx", "Shown time"]);
+    assert.deepEqual(await page.locator("#figures nav h2").allTextContents(), ["left.trx", "right.trx", "Visible time"]);
     await keep(page, "several-moved");
     // The address contains the offsets.
     const other = await openedAt(address + new URL(page.url()).hash);

@@ -189,7 +189,7 @@ test("the page shows a trace of more than two million events in parts, and stays
     // The worker computes the figures of the whole trace, and searches all of it.
     await page.keyboard.press("2");
     const waits = page.locator("#figures nav button", { hasText: /^Longest waits$/ });
-    // The table of the shown time is there at once.
+    // The table of the visible time is there at once.
     await waits.nth(1).waitFor({ timeout: 120_000 });
     await waits.first().click();
     assert.match(await page.textContent("#figures .scope"), /^whole trace, .* the 200 longest of [\d,]+/);
