@@ -43,8 +43,8 @@ impl<K: Copy + PartialEq, V: Copy> KeySlots<K, V> {
     }
 }
 
-/// Looks up a key, and stores the result in its slot. The function is not inlined, so that a look-up
-/// of a known key stays short.
+/// Looks up a key, and stores the result in its slot. This function is not inlined, so that a
+/// look-up of a known key stays short.
 #[cold]
 #[inline(never)]
 fn fill<K, V: Copy>(slot: &mut Option<(K, V)>, key: K, find: impl FnOnce() -> V) -> V {

@@ -156,8 +156,8 @@ impl<T> Exchange<T> {
         None
     }
 
-    /// Handles a get operation of a thread. Returns the operation that put the taken item, or `None`
-    /// if the thread waits or if it is unknown which operation put the item.
+    /// Handles a get operation of a thread. Returns the operation that put the taken item, or
+    /// `None` if the thread waits or if it is unknown which operation put the item.
     pub(super) fn take(&mut self, event: &Exchanged, taker: Named) -> Option<T> {
         let Exchanged { used, context, .. } = *event;
         let (object, passing) = self.objects.of(event.object)?;

@@ -162,8 +162,8 @@ struct Followed {
 struct Table<T> {
     list: Vec<T>,
     by_name: HashMap<Named, usize, RandomState>,
-    /// The latest results of `by_name`. A key consists of the key of a thing and the number of times
-    /// that it was renamed.
+    /// The latest results of `by_name`. A key consists of the key of a thing and the number of
+    /// times that it was renamed.
     recent: KeySlots<(u64, usize), usize>,
 }
 
