@@ -27,7 +27,7 @@ impl<K: Copy + PartialEq, V: Copy> KeySlots<K, V> {
         let slot = &mut self.slots[slot(number)];
         match slot {
             Some((known, value)) if *known == key => *value,
-            _ => slot.insert((key, find())).1,
+            _ => fill(slot, key, find),
         }
     }
 
@@ -41,6 +41,14 @@ impl<K: Copy + PartialEq, V: Copy> KeySlots<K, V> {
     pub(super) fn clear(&mut self) {
         self.slots.fill(None);
     }
+}
+
+/// Looks up a key, and stores the result in its slot. This function is not inlined, so that a
+/// look-up of a known key stays short.
+#[cold]
+#[inline(never)]
+fn fill<K, V: Copy>(slot: &mut Option<(K, V)>, key: K, find: impl FnOnce() -> V) -> V {
+    slot.insert((key, find())).1
 }
 
 /// Returns the index of the slot that a number determines.

@@ -19,12 +19,10 @@ pub(crate) struct Arguments<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Words<'a> {
     order: ByteOrder,
-    /// The words of all whole records.
+    /// The words of all whole records, from the first payload on.
     words: &'a [[u8; 4]],
     /// Number of words in a record.
     size: usize,
-    /// Number of words before the payload.
-    before: usize,
     /// Number of words in the payload.
     count: usize,
 }
@@ -40,7 +38,8 @@ impl<'a> Arguments<'a> {
             {
                 let (words, _) = bytes[..bytes.len() / size * size].as_chunks();
                 let (size, before) = (size / 4, payload / 4);
-                Some(Words { order, words, size, before, count: size - before })
+                let words = words.get(before..).unwrap_or_default();
+                Some(Words { order, words, size, count: size - before })
             }
             _ => None,
         };
@@ -50,15 +49,20 @@ impl<'a> Arguments<'a> {
     /// Returns an argument of an event, like [`super::Event::argument`].
     #[inline(always)]
     pub(crate) fn get(&self, row: usize, index: usize) -> Option<u64> {
-        let Some(words) = &self.words else {
-            return self.layout.argument(self.records.payload(row), index);
-        };
+        let Some(words) = &self.words else { return self.in_payload(row, index) };
         if index >= words.count {
             return None;
         }
         // `words` ends with the last whole record.
-        let word = words.words.get(row * words.size + words.before + index)?;
+        let word = words.words.get(row * words.size + index)?;
         Some(u64::from(words.order.u32(*word)))
+    }
+
+    /// Returns an argument of any payload. The function is not inlined, so that hot loops that read
+    /// several arguments stay small.
+    #[inline(never)]
+    fn in_payload(&self, row: usize, index: usize) -> Option<u64> {
+        self.layout.argument(self.records.payload(row), index)
     }
 }
 

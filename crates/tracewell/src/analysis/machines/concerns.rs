@@ -80,8 +80,8 @@ impl Wanted {
     /// block, and `is_wanted` returns true for a wanted id.
     #[inline(always)]
     pub(super) fn with(ids: &[u32], mut is_wanted: impl FnMut(u32) -> bool) -> Self {
-        let bits = ids.iter().enumerate().map(|(row, id)| u64::from(is_wanted(*id)) << row);
-        Self(bits.fold(0, |all, bit| all | bit))
+        // The last event comes first, so that each further one shifts the bits by one place.
+        Self(ids.iter().rev().fold(0, |bits, id| bits << 1 | u64::from(is_wanted(*id))))
     }
 }
 

@@ -26,11 +26,11 @@ use crate::model::{ContextId, Meaning};
 /// Maximum number of pending items per object. If there are more, the oldest are dropped.
 const MAX_LEFT: usize = 4096;
 
-/// Follows all objects. A put operation is identified by its index in the sequence, or by `None` if
-/// the sequence is full.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Exchange {
-    objects: Objects,
+/// Follows all objects. The caller identifies a put operation by a `T`, or by `None` if it does not
+/// follow the operation.
+#[derive(Clone, Debug)]
+pub(super) struct Exchange<T> {
+    objects: Objects<T>,
     /// For each thread, the index of the object for which it waits. `waiting` is the number of
     /// threads that wait.
     waits: Vec<Option<usize>>,
@@ -38,20 +38,34 @@ pub(super) struct Exchange {
 }
 
 /// The objects through which threads exchanged items.
-#[derive(Clone, Debug, Default)]
-struct Objects {
-    list: Vec<Passing>,
+#[derive(Clone, Debug)]
+struct Objects<T> {
+    list: Vec<Passing<T>>,
     by_name: HashMap<Named, usize, RandomState>,
     /// The latest results of `by_name`. A key consists of the key of an object and the number of
     /// times that the object was renamed.
     recent: KeySlots<(u64, usize), Option<usize>>,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Passing {
-    /// Pending items, beginning with the next one to be taken.
-    left: VecDeque<Option<usize>>,
+#[derive(Clone, Debug)]
+struct Passing<T> {
+    /// The put operations of the pending items, beginning with the next item to be taken.
+    left: VecDeque<Option<T>>,
     waiting: VecDeque<(ContextId, Named)>,
+}
+
+impl<T> Default for Exchange<T> {
+    fn default() -> Self {
+        let objects =
+            Objects { list: Vec::new(), by_name: HashMap::default(), recent: KeySlots::default() };
+        Self { objects, waits: Vec::new(), waiting: 0 }
+    }
+}
+
+impl<T> Default for Passing<T> {
+    fn default() -> Self {
+        Self { left: VecDeque::new(), waiting: VecDeque::new() }
+    }
 }
 
 /// An event that puts or takes an item.
@@ -115,13 +129,12 @@ pub(super) fn tells_messages(schema: &Schema) -> bool {
     })
 }
 
-impl Exchange {
-    /// Handles a put operation. `place` is the operation's index in the sequence. If a thread is
-    /// waiting for the item, returns this thread.
+impl<T> Exchange<T> {
+    /// Handles a put operation. If a thread is waiting for the item, returns this thread.
     pub(super) fn put(
         &mut self,
         event: &Exchanged,
-        place: Option<usize>,
+        operation: Option<T>,
         first: bool,
     ) -> Option<Named> {
         let (object, passing) = self.objects.of(event.object)?;
@@ -136,16 +149,16 @@ impl Exchange {
         }
         passing.trim(event.used);
         if first {
-            passing.left.push_front(place);
+            passing.left.push_front(operation);
         } else {
-            passing.left.push_back(place);
+            passing.left.push_back(operation);
         }
         None
     }
 
-    /// Handles a get operation of a thread. Returns the index of the taken item, or `None` if the
-    /// thread waits or if it is unknown which operation put the item.
-    pub(super) fn take(&mut self, event: &Exchanged, taker: Named) -> Option<usize> {
+    /// Handles a get operation of a thread. Returns the operation that put the taken item, or
+    /// `None` if the thread waits or if it is unknown which operation put the item.
+    pub(super) fn take(&mut self, event: &Exchanged, taker: Named) -> Option<T> {
         let Exchanged { used, context, .. } = *event;
         let (object, passing) = self.objects.of(event.object)?;
         passing.trim(used);
@@ -183,6 +196,12 @@ impl Exchange {
         self.waiting > 0
     }
 
+    /// Returns true if this thread waits.
+    #[inline(always)]
+    pub(super) fn waits(&self, context: ContextId) -> bool {
+        self.waits.get(context.index()).is_some_and(Option::is_some)
+    }
+
     /// Drops all pending items and waiting threads.
     pub(super) fn clear(&mut self) {
         self.objects.clear();
@@ -191,9 +210,9 @@ impl Exchange {
     }
 }
 
-impl Objects {
+impl<T> Objects<T> {
     /// Returns the index and the entry of an object, or `None` if there are too many objects.
-    fn of(&mut self, object: Named) -> Option<(usize, &mut Passing)> {
+    fn of(&mut self, object: Named) -> Option<(usize, &mut Passing<T>)> {
         let Self { list, by_name, recent } = self;
         let name = (object.key, object.renamed);
         let index = recent.get(object.key, name, || match by_name.get(&object) {
@@ -215,7 +234,7 @@ impl Objects {
     }
 }
 
-impl Passing {
+impl<T> Passing<T> {
     /// Drops items that were taken without a visible event.
     fn trim(&mut self, used: Option<u64>) {
         let used = used.and_then(|used| usize::try_from(used).ok());
@@ -244,7 +263,7 @@ mod tests {
         Exchanged { object: named(OBJECT), used, context: ContextId(context) }
     }
 
-    impl Exchange {
+    impl Exchange<usize> {
         /// The thread with this number takes an item.
         fn takes(&mut self, thread: u32, used: Option<u64>) -> Option<usize> {
             self.take(&by(thread, used), named(thread.into()))

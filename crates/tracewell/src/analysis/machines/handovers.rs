@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::concerns::{BLOCK, Wanted};
+use super::concerns::{BLOCK, Skipped, Wanted};
 use super::exchange::{Act, Exchange, Exchanged, tells_messages};
 use super::moments::Passed;
 use super::sight::{Named, Role};
@@ -11,7 +11,8 @@ use crate::analysis::scheduling::Position;
 use crate::model::schema::Schema;
 use crate::model::{Arguments, Batch, ContextId, ContextKind, Meaning, OfSchema, PerId, Trace};
 
-/// Maximum number of stored put operations. If there are more, all of them are dropped.
+/// After this number of put operations, all pending items are dropped. If a trace does not record
+/// when items are taken, they all stay pending.
 const MAX_PUTS: usize = 1 << 20;
 
 /// The facts about an event id that the handovers need.
@@ -42,8 +43,11 @@ impl EventFacts {
 #[derive(Clone, Debug, Default)]
 pub(in crate::analysis) struct Handovers {
     facts: PerId<EventFacts>,
-    exchange: Exchange,
-    puts: Vec<Passed>,
+    /// The ids of events that put or take no items.
+    skipped: Skipped,
+    exchange: Exchange<Passed>,
+    /// Number of put operations since the pending items were last dropped.
+    puts: usize,
     /// True if events name the receivers of messages; `None` before the first event.
     tells_messages: Option<bool>,
 }
@@ -66,20 +70,27 @@ impl Handovers {
         }
         let mut table = std::mem::take(&mut self.facts);
         let mut facts = table.of_schema(&trace.schema);
+        if facts.is_empty() {
+            self.skipped.clear();
+        }
         let arguments = Arguments::new(trace, batch);
         // The first row that was not passed to `recorded` yet.
         let mut unseen = 0;
         for (block, ids) in batch.columns.id.chunks(BLOCK).enumerate() {
-            for row in Wanted::with(ids, |id| facts.get(id, EventFacts::of).act.is_some()) {
+            for row in Wanted::with(ids, |id| !self.skipped.contains(id)) {
                 let EventFacts { act, object, used, .. } = *facts.get(ids[row], EventFacts::of);
+                let Some(act) = act else {
+                    self.skipped.add(ids[row]);
+                    continue;
+                };
                 let row = block * BLOCK + row;
                 // Call `recorded` first, because the events up to this one can show that threads no
                 // longer wait.
                 self.recorded(batch, unseen..row + 1, &mut facts);
                 unseen = row + 1;
                 let columns = batch.columns;
-                let (Some(act), Some(object), Some(ticks), Some(context)) =
-                    (act, object, columns.ticks.get(row), columns.context.get(row))
+                let (Some(object), Some(ticks), Some(context)) =
+                    (object, columns.ticks.get(row), columns.context.get(row))
                 else {
                     continue;
                 };
@@ -111,10 +122,13 @@ impl Handovers {
         if !self.exchange.has_waiting() {
             return;
         }
-        let ids = batch.columns.id.get(rows.clone()).unwrap_or_default();
-        let contexts = batch.columns.context.get(rows).unwrap_or_default();
-        for (id, context) in ids.iter().zip(contexts) {
-            self.exchange.recorded(*context, facts.get(*id, EventFacts::of).meaning);
+        let contexts = batch.columns.context.get(rows.clone()).unwrap_or_default();
+        for (row, context) in rows.zip(contexts) {
+            if self.exchange.waits(*context)
+                && let Some(id) = batch.columns.id.get(row)
+            {
+                self.exchange.recorded(*context, facts.get(*id, EventFacts::of).meaning);
+            }
         }
     }
 
@@ -130,19 +144,17 @@ impl Handovers {
         let passed = Passed { at, context: exchanged.context };
         match act {
             Act::Put { first } => {
-                // There is no space for further puts. Forget all puts, as after a loss of events.
-                if self.puts.len() >= MAX_PUTS {
+                if self.puts >= MAX_PUTS {
                     self.gap();
                 }
-                self.puts.push(passed);
-                let taker = self.exchange.put(exchanged, Some(self.puts.len() - 1), first)?;
+                self.puts += 1;
+                let taker = self.exchange.put(exchanged, Some(passed), first)?;
                 let context = trace.contexts.find(taker.key)?;
                 Some((passed, Passed { at, context }))
             }
             Act::Take => {
                 let taker = taker(trace, exchanged.context, at.ticks)?;
-                let put = self.exchange.take(exchanged, taker)?;
-                Some((*self.puts.get(put)?, passed))
+                Some((self.exchange.take(exchanged, taker)?, passed))
             }
         }
     }
@@ -150,7 +162,7 @@ impl Handovers {
     /// Handles missing events: after the gap, the pending items are unknown.
     pub(in crate::analysis) fn gap(&mut self) {
         self.exchange.clear();
-        self.puts.clear();
+        self.puts = 0;
     }
 }
 

@@ -82,7 +82,7 @@ pub struct Sequence {
     /// For each pending message, its index in `happened`.
     waiting: Waiting<usize>,
     /// Items that threads exchange.
-    exchange: Exchange,
+    exchange: Exchange<usize>,
     /// True if events name the receivers of messages; `None` before the first event.
     tells_messages: Option<bool>,
     /// Signal of the step in progress, per machine.

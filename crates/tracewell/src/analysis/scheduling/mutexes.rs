@@ -55,6 +55,7 @@ pub(super) struct Mutexes {
 }
 
 impl Mutexes {
+    #[inline]
     fn row(&mut self, key: u64) -> &mut Row {
         let Self { slots, numbers, rows, round } = self;
         let index = slots.get(key, key, || {

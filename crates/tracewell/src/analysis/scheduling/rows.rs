@@ -60,12 +60,15 @@ impl<'a> Rows<'a> {
     }
 
     /// Returns true only if no row of a block breaks a stretch. Without a branch per row, the
-    /// compiler can check several rows with one instruction.
+    /// compiler can check several rows with one instruction. So this function subtracts ticks
+    /// instead of comparing them, and also returns false if ticks are so large that the highest bit
+    /// of a difference is not its sign.
     fn is_even(&self, block: &Range<usize>) -> bool {
         let cpus = self.cpus[block.clone()].iter().fold(0, |all, cpu| all | cpu);
         let ticks = &self.ticks[block.start.saturating_sub(1)..block.end];
-        let goes_back = ticks.windows(2).fold(false, |any, pair| any | (pair[1] < pair[0]));
-        cpus == 0 && !goes_back
+        let bits = ticks.windows(2).map(|pair| pair[0] | pair[1].wrapping_sub(pair[0]));
+        let may_go_back = bits.fold(0, |all, bits| all | bits) > u64::MAX / 2;
+        cpus == 0 && !may_go_back
     }
 
     /// Returns the rows of a range. They are numbered from 0.

@@ -111,6 +111,7 @@ impl SummaryBuilder {
     /// Returns the summary after all events. Call this after the last event of `trace`.
     pub fn finish(mut self, trace: &Trace) -> Summary {
         self.tracks.settle(&mut self.parts);
+        self.parts.thin_out();
         Summary { rest: rest(self.tracks, trace), parts: self.parts }
     }
 
@@ -119,6 +120,7 @@ impl SummaryBuilder {
     /// these events.
     pub fn so_far<R>(&mut self, trace: &Trace, show: impl FnOnce(&Summary) -> R) -> R {
         self.tracks.settle(&mut self.parts);
+        self.parts.thin_out();
         let rest = rest(self.tracks.clone(), trace);
         let summary = Summary { rest, parts: std::mem::take(&mut self.parts) };
         let result = show(&summary);
@@ -234,6 +236,14 @@ impl Parts {
     fn left_out(&self) -> u64 {
         let Self { marks, arrows, objects, .. } = self;
         marks.left_out() + arrows.left_out() + objects.messages.left_out()
+    }
+
+    /// Thins out all samples, for views.
+    fn thin_out(&mut self) {
+        self.marks.thin_out();
+        self.arrows.thin_out();
+        self.objects.messages.thin_out();
+        self.locks.iter_mut().for_each(|lock| lock.waits.thin_out());
     }
 }
 

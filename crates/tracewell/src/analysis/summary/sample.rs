@@ -109,12 +109,14 @@ pub(super) struct Sample<T> {
 /// A block of [`BLOCK`] entries.
 #[derive(Clone, Debug)]
 struct Block<T> {
-    /// The ticks of its entries.
+    /// The ticks of its entries; all ticks if `is_thinned` is false.
     first: u64,
     last: u64,
     /// The thinned lists, beginning with the longest. Each list has a resolution, and contains the
     /// entries that can be distinguished at this resolution.
     thinned: Vec<(u64, Vec<T>)>,
+    /// False if the block still lacks its thinned lists; see [`Sample::thin_out`].
+    is_thinned: bool,
     entries: Entries<T>,
 }
 
@@ -132,37 +134,48 @@ impl<T> Default for Sample<T> {
 
 impl<T: Extent> Block<T> {
     fn new(entries: Vec<T>) -> Self {
-        let first = entries.iter().map(T::first).min().unwrap_or(0);
-        let last = entries.iter().map(T::last).max().unwrap_or(0);
+        let (first, last, thinned) = (0, u64::MAX, Vec::new());
+        Self { first, last, thinned, is_thinned: false, entries: Entries::Memory(entries) }
+    }
+
+    /// Determines the ticks of the entries, and makes the thinned lists.
+    fn thin_out(&mut self) {
+        let Entries::Memory(entries) = &self.entries else { return };
+        self.first = entries.iter().map(T::first).min().unwrap_or(0);
+        self.last = entries.iter().map(T::last).max().unwrap_or(0);
         // Divide only the time up to the latest beginning into parts, because a few long entries
         // can end much later than all others.
         let begin = entries.iter().map(T::first).max().unwrap_or(0);
         let mut thinned: Vec<(u64, Vec<T>)> = Vec::with_capacity(PARTS.len());
         for parts in PARTS {
-            let resolution = (begin - first) / parts;
-            let all = thinned.last().map_or(&entries, |(_, list)| list);
+            let resolution = (begin - self.first) / parts;
+            let all = thinned.last().map_or(entries, |(_, list)| list);
             thinned.push((resolution, distinct(all.iter(), &(0..u64::MAX), resolution)));
         }
         // A list with most of the entries saves little.
         thinned.retain(|(_, list)| 2 * list.len() <= entries.len());
-        Self { first, last, thinned, entries: Entries::Memory(entries) }
+        (self.thinned, self.is_thinned) = (thinned, true);
     }
 }
 
 impl<T: Extent> Sample<T> {
     /// Adds an entry.
+    #[inline]
     pub(super) fn push(&mut self, entry: T) {
         // The stride is a power of two, so this needs no division.
         let is_kept = self.added & (self.stride - 1) == 0;
         self.added += 1;
-        if !is_kept {
-            return;
+        if is_kept {
+            self.keep(entry);
         }
+    }
+
+    fn keep(&mut self, entry: T) {
         self.open.push(entry);
         if self.kept() > MAX_LIST {
             self.halve();
-        } else if self.open.len() == BLOCK {
-            self.blocks.push(Block::new(std::mem::take(&mut self.open)));
+        } else {
+            self.form_block();
         }
     }
 
@@ -171,24 +184,45 @@ impl<T: Extent> Sample<T> {
         self.blocks.len() * BLOCK + self.open.len()
     }
 
+    /// If there are enough open entries, moves them to a block.
+    fn form_block(&mut self) {
+        if self.open.len() == BLOCK {
+            self.blocks.push(Block::new(std::mem::take(&mut self.open)));
+        }
+    }
+
     /// Keeps every second entry.
+    #[cold]
     fn halve(&mut self) {
-        let blocks = std::mem::take(&mut self.blocks);
-        let entries = blocks.into_iter().flat_map(|block| match block.entries {
+        let (blocks, open) = (std::mem::take(&mut self.blocks), std::mem::take(&mut self.open));
+        let lists = blocks.into_iter().map(|block| match block.entries {
             Entries::Memory(entries) => entries,
             // No entries are added to a stored sample, so it is never halved.
             Entries::Stored(_) => Vec::new(),
         });
-        let mut left = entries.chain(std::mem::take(&mut self.open)).step_by(2);
-        loop {
-            let entries: Vec<_> = left.by_ref().take(BLOCK).collect();
-            if entries.len() < BLOCK {
-                self.open = entries;
-                break;
+        // Blocks have an even number of entries. The halves of two blocks fit into the memory of
+        // the first one.
+        for mut list in lists.chain([open]) {
+            let mut is_kept = false;
+            list.retain(|_| {
+                is_kept = !is_kept;
+                is_kept
+            });
+            if self.open.is_empty() {
+                self.open = list;
+            } else {
+                self.open.append(&mut list);
             }
-            self.blocks.push(Block::new(entries));
+            self.form_block();
         }
         self.stride *= 2;
+    }
+
+    /// Makes the thinned lists of all blocks, which views need. This takes time, so it is not done
+    /// while entries are added: many of the entries would soon be dropped.
+    pub(super) fn thin_out(&mut self) {
+        let blocks = self.blocks.iter_mut().filter(|block| !block.is_thinned);
+        blocks.for_each(Block::thin_out);
     }
 
     /// Returns the entries of a range that can be distinguished at a resolution, in the order in
@@ -257,7 +291,7 @@ impl<T: Extent + Stored> Sample<T> {
     pub(super) fn put(&self, pool: &Pool, further: &mut Vec<u8>, out: &mut Vec<u8>) {
         let Self { blocks, open, added, stride } = self;
         blocks.len().put(out);
-        for Block { first, last, thinned, entries } in blocks {
+        for Block { first, last, thinned, entries, .. } in blocks {
             first.put(out);
             last.put(out);
             thinned.put(out);
@@ -285,6 +319,7 @@ impl<T: Extent + Stored> Sample<T> {
                 first: Stored::take(input)?,
                 last: Stored::take(input)?,
                 thinned: Stored::take(input)?,
+                is_thinned: true,
                 entries: Entries::Stored(Record::take(input).filter(|record| pool.has(record))?),
             });
         }
@@ -457,10 +492,12 @@ mod tests {
         let most = MAX_LIST as u64;
         (0..most).for_each(|ticks| sample.push(mark(1, ticks)));
         assert_eq!((list(&sample).len(), sample.left_out()), (MAX_LIST, 0));
+        sample.thin_out();
         (most..3 * most).for_each(|ticks| sample.push(mark(1, ticks)));
         let expected: Vec<_> = (0..3 * most).step_by(4).map(|ticks| mark(1, ticks)).collect();
         assert_eq!(list(&sample), expected);
         assert_eq!(sample.left_out() as usize, 3 * MAX_LIST - expected.len());
+        assert_eq!(sample.open.len(), expected.len() % BLOCK);
     }
 
     /// Views with thinned blocks still show every long entry, but not many entries in total.
@@ -469,6 +506,8 @@ mod tests {
         let mut sample = Sample::default();
         let of = |n: u64| (n as u32 % 3, 10 * n, 10 * n + if n % 1000 == 5 { 30_000 } else { 4 });
         (0..20_000).for_each(|n| sample.push(wait(of(n))));
+        let unthinned = sample.clone();
+        sample.thin_out();
         let (mut further, mut bytes) = (Vec::new(), Vec::new());
         sample.put(&Pool::default(), &mut further, &mut bytes);
         let file = tempfile::tempfile().unwrap();
@@ -489,6 +528,7 @@ mod tests {
             let shown = sample.distinct(&range, resolution, &[], &pool).unwrap();
             assert_eq!(stored.distinct(&range, resolution, &[], &pool).unwrap(), shown);
             let exact = distinct(list(&sample).iter(), &range, resolution);
+            assert_eq!(unthinned.distinct(&range, resolution, &[], &pool).unwrap(), exact);
             let long = |list: &[WaitSpan]| -> Vec<WaitSpan> {
                 list.iter()
                     .filter(|wait| wait.last() - wait.first() > resolution)

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod twin_tests;
 
-use std::hint::select_unpredictable;
+use std::hint::{black_box, select_unpredictable};
 
 use super::contexts::{Asked, Contexts};
 use super::effects::{Effect, EventFacts};
@@ -376,15 +376,21 @@ impl Builder {
                 self.interrupt(event.cpu, facts.value(&argument));
                 self.calls(event, facts.waits_in, false);
             }
+            Effect::Marks => {
+                self.mark(event.subject.unwrap_or(event.context), event.id, event.at);
+                self.calls(event, facts.waits_in, false);
+            }
             _ => {
                 let (value, key) = (facts.value(&argument), facts.object(&argument));
-                self.take_rare(event, facts, value, key);
+                // `black_box` makes a copy. With a reference to `event`, the hot loop would write
+                // each event to memory.
+                self.take_rare(&black_box(*event), facts, value, key);
             }
         }
     }
 
-    /// Handles an event that is not a request and does not begin an interrupt. `value` and `key`
-    /// are its value and the key of its object.
+    /// Handles an event with an effect that is rare or depends on the event's meaning. `value` and
+    /// `key` are the event's value and the key of its object.
     #[inline(never)]
     fn take_rare(
         &mut self,
@@ -393,7 +399,7 @@ impl Builder {
         value: Option<u64>,
         key: Option<u64>,
     ) {
-        let Recorded { at, id, .. } = *event;
+        let at = event.at;
         match facts.effect {
             Effect::Becomes(state) => {
                 let subject = self.subject(event);
@@ -409,10 +415,6 @@ impl Builder {
                 let key = self.subject(event).and(key);
                 let gone = key.and_then(|key| event.trace.contexts.find(key));
                 gone.into_iter().for_each(|gone| self.contexts.deleted(gone, at));
-            }
-            Effect::Marks => {
-                self.mark(event.subject.unwrap_or(event.context), id, at);
-                self.calls(event, facts.waits_in, false);
             }
             Effect::Calls => {
                 self.calls(event, facts.waits_in, event.meaning == Some(Meaning::Return));
@@ -437,6 +439,7 @@ impl Builder {
 
     /// Handles an event after which its context continues to run. The event begins a call if
     /// `waits_in` is true, and otherwise ends a call if `returns` is true.
+    #[inline(always)]
     fn calls(&mut self, event: &Recorded<'_>, waits_in: bool, returns: bool) {
         let Some(subject) = self.subject(event) else { return };
         if waits_in || returns {

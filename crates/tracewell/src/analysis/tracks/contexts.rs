@@ -79,9 +79,12 @@ impl Contexts {
 
     fn blocked(&mut self, reason: Reason) -> State {
         let Self { reasons, by_reason, recent, .. } = self;
-        // The numbers of contexts and codes are small.
+        // The numbers of contexts and codes are small. The first reason of a wait lacks the kind of
+        // the object, which the second one has.
         let holder = reason.holder.map_or(0, |holder| u64::from(holder.0) + 1);
-        let number = reason.key.unwrap_or(0) ^ reason.code.unwrap_or(0) << 40 ^ holder << 48;
+        let kind = u64::from(reason.kind.is_some());
+        let (key, code) = (reason.key.unwrap_or(0), reason.code.unwrap_or(0));
+        let number = key ^ code << 40 ^ holder << 48 ^ kind << 63;
         State::Blocked(recent.get(number, reason, || {
             *by_reason.entry(reason).or_insert_with(|| {
                 reasons.push(reason);

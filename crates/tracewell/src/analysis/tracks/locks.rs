@@ -76,6 +76,7 @@ pub(super) struct Locks {
 }
 
 impl Locks {
+    #[inline]
     fn at(&mut self, name: Name) -> &mut LockTrack {
         let Self { list, by_name, recent, .. } = self;
         let (is_mutex, kind, key) = name;

@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::spans::{SpanTrack, SpanTrackBuilder};
 use super::{Arrow, ArrowKind, Places, Position, Row, Settled};
+use crate::analysis::key_slots::KeySlots;
 use crate::analysis::machines::{
     Figures, Handovers, Level, Machine, MachineMoments, Machines, Named, Passed,
 };
@@ -161,21 +162,27 @@ struct Followed {
 struct Table<T> {
     list: Vec<T>,
     by_name: HashMap<Named, usize, RandomState>,
+    /// The latest results of `by_name`. A key consists of the key of a thing and the number of
+    /// times that it was renamed.
+    recent: KeySlots<(u64, usize), usize>,
 }
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self { list: Vec::new(), by_name: HashMap::default() }
+        Self { list: Vec::new(), by_name: HashMap::default(), recent: KeySlots::default() }
     }
 }
 
 impl<T> Table<T> {
     fn get(&mut self, name: Named, new: impl FnOnce() -> T) -> &mut T {
-        let index = *self.by_name.entry(name).or_insert_with(|| {
-            self.list.push(new());
-            self.list.len() - 1
+        let Self { list, by_name, recent } = self;
+        let index = recent.get(name.key, (name.key, name.renamed), || {
+            *by_name.entry(name).or_insert_with(|| {
+                list.push(new());
+                list.len() - 1
+            })
         });
-        &mut self.list[index]
+        &mut list[index]
     }
 
     /// Returns the tracks by name, with their places in the list.
