@@ -20,12 +20,15 @@
 //! | `answer` | decodes a case and writes the answer as text |
 //! | `table` | compares the rows of the cases with the stored rows |
 //! | `figures`, `random_traces`, `rules` | the same for figures of random traces, and for verdicts about them |
+//! | `verdicts`, `rule_texts` | the same for verdicts of rules on traces of letters, and for wrong rules |
 
 #[path = "../support/mod.rs"]
 mod support;
 
 #[path = "../support/dump.rs"]
 mod dump;
+#[path = "../support/letters.rs"]
+mod letters;
 #[path = "../support/native.rs"]
 mod native;
 #[path = "../support/posix.rs"]
@@ -39,10 +42,12 @@ mod ctf_packets;
 mod edits;
 mod figures;
 mod random_traces;
+mod rule_texts;
 mod rules;
 mod samples;
 mod systemview_packets;
 mod table;
+mod verdicts;
 
 macro_rules! dialects {
     ($($dialect:ident)*) => {
