@@ -85,8 +85,9 @@ fn metadata() -> Vec<u8> {
 
 /// Names and contents of the files.
 pub(crate) fn files() -> Vec<(&'static str, Vec<u8>)> {
-    let (first, index) = timed(0, [0, 1, 2, 4, 5], [0, 0, 3, 3, 5]);
-    let (second, _) = timed(1, [7, 8, 9, 10, 3], [2, 2, 2, 1, 4]);
+    let in_order = [0, 1, 2, 3, 4];
+    let (first, index) = timed(0, in_order, [0, 1, 2, 4, 5], [0, 0, 3, 3, 5]);
+    let (second, _) = timed(1, in_order, [7, 8, 9, 10, 3], [2, 2, 2, 1, 4]);
     vec![
         ("metadata", metadata()),
         ("ch_0", first),
@@ -96,6 +97,14 @@ pub(crate) fn files() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// Names and contents of the files of a stream that is a copy of a circular memory: the newest two
+/// packets come first. With an index, packets are in order.
+pub(crate) fn circular(with_index: bool) -> Vec<(&'static str, Vec<u8>)> {
+    let (stream, index) = timed(0, [3, 4, 0, 1, 2], [6, 7, 3, 4, 5], [3, 5, 0, 0, 3]);
+    let files = vec![("metadata", metadata()), ("ch_0", stream), ("index/ch_0.idx", index)];
+    files.into_iter().filter(|(name, _)| with_index || !name.starts_with("index")).collect()
+}
+
 fn header(class: u8, instance: u8) -> Vec<u8> {
     let mut bytes = 0xC1FC_1FC1_u32.to_le_bytes().to_vec();
     bytes.extend(0..16);
@@ -103,14 +112,19 @@ fn header(class: u8, instance: u8) -> Vec<u8> {
     bytes
 }
 
-/// Returns the packets of a stream with these sequence numbers and counts of discarded events. Also
-/// returns the index that LTTng would write.
-fn timed(instance: u8, numbers: [u64; 5], discarded: [u64; 5]) -> (Vec<u8>, Vec<u8>) {
+/// Returns the packets of a stream with these positions in time, sequence numbers and counts of
+/// discarded events. Also returns the index that LTTng would write.
+fn timed(
+    instance: u8,
+    order: [u64; 5],
+    numbers: [u64; 5],
+    discarded: [u64; 5],
+) -> (Vec<u8>, Vec<u8>) {
     let mut stream = Vec::new();
     // The magic number, the version 1.1 and the length of an entry.
     let mut index = [0xC1F1_DCC1_u32, 1, 1, 72].map(u32::to_be_bytes).concat();
     for packet in 0..5_u64 {
-        let begin = (1 << 27) - 300 + 400 * packet + 150 * u64::from(instance);
+        let begin = (1 << 27) - 300 + 400 * order[packet as usize] + 150 * u64::from(instance);
         let mut events = Vec::new();
         for event in 0..5 {
             let stamp = begin + 45 * event;
@@ -136,12 +150,12 @@ fn timed(instance: u8, numbers: [u64; 5], discarded: [u64; 5]) -> (Vec<u8>, Vec<
                     events.extend(stamp.to_le_bytes());
                     events.extend([instance + 1, 0xA5, 0x5A, 1, 2]);
                     events.extend(
-                        [&[10, 0, 0, 0x40, 0x41][..], &[0, 0], b"\x00some\0"][event as usize % 3],
+                        [&[10, 0, 0, 0x40, 0x41][..], &[0, 0], b"\x04some\0"][event as usize % 3],
                     );
-                    // Structures of the array begin at even bytes.
-                    let at = stream.len() + 22 + 52 + events.len();
+                    // Structures of the array begin at even bytes of the packet.
+                    let at = 22 + 52 + events.len();
                     events.resize(events.len() + at % 2, 0);
-                    events.extend([1, 2, 0, 3, 4, 5, 6]);
+                    events.extend([1, 2, 0, 0, 4, 5, 6, 7]);
                 }
             }
         }

@@ -173,6 +173,7 @@ pub(crate) fn native() -> Vec<Sample> {
         sample("small_log", corpus("native/small_log")).sealed(seal_native),
         sample("spans", native::log_of_spans()).sealed(seal_native),
         sample("kernel", kernel_stream(0).0).sealed(seal_native),
+        sample("equal times", equal_times()).sealed(seal_native).without_sweeps(),
         sample("memory", kernel_stream(12).1),
         sample("memory, partly read", kernel_stream(50).1),
     ]
@@ -228,6 +229,32 @@ fn kernel_stream(read_after: u64) -> (Vec<u8>, Vec<u8>) {
         }
     }
     (log.close_image(&image, 1 << 40).unwrap(), bytes)
+}
+
+/// Returns a log in which two threads record events of the same times. In the log, the events of the
+/// second thread come before those of the first one.
+fn equal_times() -> Vec<u8> {
+    let words = memory();
+    let image = image(&words, 1, 0, "program/step(number:u64)");
+    let identity = |lane: u32| Identity { process: 1, thread: 15 + lane, name: [0; 16] };
+    let writers = [0, 1].map(|lane| writer(&image, lane, identity(lane)));
+    let mut log = Log::new(Vec::new(), Take::Out);
+    let mut number = 0;
+    for (thread, stamps, until) in [
+        (0, &[5_u64][..], 6),
+        (1, &[15, 20, 20, 25], 20),
+        (0, &[20, 20, 25, 30], 25),
+        (1, &[30, 30], 30),
+        (0, &[30, 40], 40),
+        (1, &[40, 41], 41),
+    ] {
+        for stamp in stamps {
+            writers[thread].push(&image, STEP, *stamp, &[number], &[]).unwrap();
+            number += 1;
+        }
+        log.drain_image(&image, until).unwrap();
+    }
+    log.close_image(&image, 1 << 40).unwrap()
 }
 
 pub(crate) fn posix() -> Vec<Sample> {
@@ -457,6 +484,7 @@ pub(crate) fn systemview() -> Vec<Sample> {
         sample("offset_overflow", corpus("systemview/offset_overflow"), OPTIONS),
         sample("joined", head(corpus("systemview/joined_without_sync"), 1200), PARTS),
         sample("packets of FreeRTOS", systemview_packets::of("FreeRTOS"), OPTIONS),
+        sample("described late", systemview_packets::described_late(), OPTIONS),
         sample("packets of Zephyr", systemview_packets::of("Zephyr"), OPTIONS).without_sweeps(),
     ]
 }
@@ -567,8 +595,11 @@ pub(crate) fn ctf() -> Vec<Sample> {
     vec![
         folder("classes", fixture("classes", "stream"), 1),
         folder("classes, metadata", fixture("classes", "stream"), 0),
+        folder("packets, circular", ctf_packets::circular(false), 1).without_sweeps(),
+        folder("packets, circular with index", ctf_packets::circular(true), 1).without_sweeps(),
         folder("odd", fixture("odd", "stream"), 1),
         folder("zephyr", fixture("zephyr", "channel0_0"), 1),
+        folder("zephyr, other release", other_release(), 1).without_sweeps(),
         folder("packets", ctf_packets::files(), 1),
         folder("packets, metadata", ctf_packets::files(), 0).without_sweeps(),
         folder("packets without times", ctf_packets::files(), 3),
@@ -581,6 +612,17 @@ pub(crate) fn ctf() -> Vec<Sample> {
         metadata("metadata, odd", self::fixture("ctf/odd/metadata")).without_sweeps(),
         metadata("metadata, packets", corpus("ctf_metadata/packet")).without_sweeps(),
         metadata("metadata, LTTng 2", self::fixture("ctf/lttng-ctf2.metadata")).without_sweeps(),
+    ]
+}
+
+/// Returns a stream of Zephyr, with the metadata of a release that has longer ids.
+fn other_release() -> Vec<(&'static str, Vec<u8>)> {
+    let text = fixture("ctf/zephyr/metadata");
+    let text =
+        String::from_utf8(text).expect("it is text").replacen("uint8_t id", "uint16_t id", 1);
+    vec![
+        ("metadata", text.into_bytes()),
+        ("channel0_0", head(fixture("ctf/zephyr/channel0_0"), 600)),
     ]
 }
 
