@@ -284,6 +284,22 @@ fn a_statement_that_is_decided_has_counts_and_needs_no_reason() {
     assert_eq!(result("whenever A then B", "X B"), (0, 0, 0, Some(reason)));
 }
 
+/// Finding a value that the user may have meant takes time and memory, so both are bounded.
+#[test]
+fn a_suggestion_is_one_of_the_first_values() {
+    // The text of `An` with an error in the last digit.
+    let wrong = |n: u64| format!("n={n}, m=-{n}, h=0x{n:07X}_");
+    let is_suggested = |n: u64, events: &str| {
+        let verdict = verdict(&format!("whenever A(@text = \"{}\") then B", wrong(n)), events);
+        let reason = verdict.rules[0].open_because.clone().unwrap();
+        reason.contains(&format!("did you mean 'n={n}, "))
+    };
+    let different: String = (0..100).map(|n| format!("A{n} ")).collect();
+    assert!(is_suggested(63, &different) && !is_suggested(64, &different));
+    let [before, after] = [4095, 4096].map(|count| "A1 ".repeat(count) + "A7");
+    assert!(is_suggested(7, &before) && !is_suggested(7, &after));
+}
+
 /// A misspelt name in a condition of `never` or `ignore` matches nothing, so without a message the
 /// user would not notice the mistake.
 #[test]
@@ -330,9 +346,12 @@ fn events_without_an_answer_in_time_are_counted() {
     // The memory for late events without an answer is bounded, but all of these events are counted.
     let many = "A X ".repeat(10_000);
     assert_eq!(counts("each A then B within 15 us", &many).1, 10_000);
-    let many = "A ".repeat(10_000);
-    let message = "more than 4096 events wait for answers".to_owned();
-    assert_eq!(counts("each A then B", &many).2, [message]);
+    let most = "no answer (4096 of 4096 events in all)".to_owned();
+    assert_eq!(counts("each A then B", &"A ".repeat(4096)).2, [most]);
+    for events in [4097, 10_000] {
+        let message = "more than 4096 events wait for answers".to_owned();
+        assert_eq!(counts("each A then B", &"A ".repeat(events)).2, [message]);
+    }
 }
 
 #[test]

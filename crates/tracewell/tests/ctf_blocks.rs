@@ -233,3 +233,28 @@ fn packets_that_contradict_themselves_are_refused() {
         assert!(found.contains(message), "{found}");
     }
 }
+
+#[test]
+fn values_of_labels_outside_their_integer_get_a_warning() {
+    let warnings = |signed: bool, labels: &str| {
+        let integer = format!("integer {{ size = 8; signed = {signed}; }}");
+        let text =
+            format!("event {{ fields := struct {{ enum : {integer} {{ {labels} }} e; }}; }};");
+        let warnings = read(&text).unwrap().warnings;
+        warnings.into_iter().map(|warning| warning.message).collect::<Vec<_>>()
+    };
+    assert_eq!(warnings(true, "A = -128 ... 127"), [""; 0]);
+    assert_eq!(warnings(false, "A = 0 ... 255"), [""; 0]);
+    let message =
+        |values: &str, range: &str| format!("values {values} of 'B' are not within {range}");
+    let cases = [
+        (true, "B = 127 ... 128", message("127 to 128", "-128 to 127")),
+        (true, "B = -129", message("-129 to -129", "-128 to 127")),
+        (true, "A = 127, B", message("128 to 128", "-128 to 127")),
+        (false, "B = 256", message("256 to 256", "0 to 255")),
+        (false, "B = -1", message("-1 to -1", "0 to 255")),
+    ];
+    for (signed, labels, message) in cases {
+        assert_eq!(warnings(signed, labels), [message], "{labels}");
+    }
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tracewell::export::events::{EventFormat, EventWriter};
-use tracewell::format::ctf::metadata;
+use tracewell::format::ctf::{babeltrace, metadata};
 use tracewell::format::{self, Input, Progress, ReadError, Settings, Snapshot, TraceFile};
 use tracewell::model::{Batch, ContextDetail, EventRef, Flow, Loss, Severity, Sink, Trace};
 use tracewell::report::info::Census;
@@ -132,9 +132,15 @@ pub(crate) fn answer(
     let mut consumers =
         Consumers { numbers: Vec::new(), census: Census::default(), lines: lines.then(writer) };
     let settings = settings(options);
+    let mut printed = String::new();
     let decoded = match sample.files.is_empty() {
         true => arriving(sample.format, &settings, bytes, arrival, &mut consumers),
-        false => growing(sample, settings, bytes, arrival, &mut consumers),
+        false => {
+            if arrival == Arrival::Whole && lines {
+                printed = as_babeltrace(&files_of(sample, bytes, 3));
+            }
+            growing(sample, settings, bytes, arrival, &mut consumers)
+        }
     };
     let format = format::by_name(sample.format).unwrap();
     let recognised = (format.recognise)(bytes);
@@ -149,7 +155,12 @@ pub(crate) fn answer(
     match decoded {
         Ok(trace) => {
             let mut answer = described(&trace, consumers);
-            let _ = writeln!(answer.text, "recognised {recognised:?}\n{types}");
+            let _ = writeln!(answer.text, "recognised {recognised:?}\n{types}{printed}");
+            if sample.format == "ctf" && lines {
+                let encodings = trace.schema.events().flat_map(|event| &event.args);
+                let encodings = encodings.map(|argument| argument.encoding.as_str());
+                let _ = writeln!(answer.text, "encodings {:?}", encodings.collect::<Vec<_>>());
+            }
             Answer { copied, ..answer }
         }
         Err(error) => Answer {
@@ -200,6 +211,29 @@ fn arriving(
     }
 }
 
+/// Returns the text of the same trace in the form of Babeltrace, with its messages.
+fn as_babeltrace(files: &[TraceFile]) -> String {
+    let (mut text, mut messages) = (Vec::new(), String::new());
+    let result = babeltrace::print(files, Path::new("trace"), &mut text, |message| {
+        let kind = if message.is_damage { "damage" } else { "warning" };
+        let _ = writeln!(messages, "{kind} {}", message.text);
+    });
+    format!("{}{messages}{:?}\n", String::from_utf8_lossy(&text), result.is_ok())
+}
+
+/// Returns the files of a folder, with this number of thirds of each stream. The damaged file has
+/// the given bytes.
+fn files_of(sample: &Sample, bytes: &[u8], third: usize) -> Arc<[TraceFile]> {
+    // The metadata is the first file. It does not grow.
+    let files = sample.files.iter().enumerate().map(|(index, (name, content))| {
+        let content = if index == sample.edited { bytes } else { content };
+        let length = if index == 0 { content.len() } else { content.len() * third / 3 };
+        let path = PathBuf::from("trace").join(name);
+        TraceFile::new(path, Arc::new(content[..length].to_vec()))
+    });
+    files.collect()
+}
+
 /// Decodes the files of a folder. The damaged file has the given bytes.
 fn growing(
     sample: &Sample,
@@ -208,17 +242,7 @@ fn growing(
     arrival: Arrival,
     sink: &mut dyn Sink,
 ) -> Result<Trace, ReadError> {
-    // The metadata is the first file. It does not grow.
-    let files_of = |third: usize| -> Arc<[TraceFile]> {
-        let files = sample.files.iter().enumerate().map(|(index, (name, content))| {
-            let content = if index == sample.edited { bytes } else { content };
-            let length = if index == 0 { content.len() } else { content.len() * third / 3 };
-            let path = PathBuf::from("trace").join(name);
-            TraceFile::new(path, Arc::new(content[..length].to_vec()))
-        });
-        files.collect()
-    };
-    let all = files_of(3);
+    let all = files_of(sample, bytes, 3);
     let main = all[0].bytes().to_vec();
     let format = format::by_name(sample.format).unwrap();
     if arrival == Arrival::Whole {
@@ -232,7 +256,7 @@ fn growing(
     let mut decoder = format.decoder(&settings).expect("the options are its own");
     let mut trace = decoder.trace();
     for (third, last) in [(1, false), (2, false), (3, false), (3, true)] {
-        decoder.grow(files_of(third));
+        decoder.grow(files_of(sample, bytes, third));
         decoder.decode(Input { offset: 0, bytes: &[], last }, &mut trace, sink)?;
     }
     Ok(trace)

@@ -69,13 +69,20 @@ event { id = 1; stream_id = 1; name = "stop"; };
 "#;
 
 /// Returns the metadata. The events 2 to 9 of the class 1 have one to eight numbers, of 8 and 16
-/// bits in turn.
+/// bits in turn. The events 10 to 12 have 31 to 33 numbers. A row can have 32.
 fn metadata() -> Vec<u8> {
     let mut text = METADATA.to_owned();
     for count in 1..=8 {
         let fields =
             ["u8 a; ", "u16 b; ", "u8 c; ", "u16 d; ", "u8 e; ", "u16 f; ", "u8 g; ", "u16 h; "];
         let (id, fields) = (count + 1, fields[..count].concat());
+        text += &format!(
+            "event {{ id = {id}; stream_id = 1; name = n{count}; fields := struct {{ {fields} }}; }};\n"
+        );
+    }
+    for count in 31..=33 {
+        let fields: String = (0..count).map(|number| format!("u8 f{number}; ")).collect();
+        let id = count - 21;
         text += &format!(
             "event {{ id = {id}; stream_id = 1; name = n{count}; fields := struct {{ {fields} }}; }};\n"
         );
@@ -193,6 +200,12 @@ fn untimed() -> Vec<u8> {
         for count in 1 + packet % 2 * 4..=4 + packet % 2 * 4 {
             events.extend([count + 1, (packet * 40).wrapping_add(225 + count)]);
             events.extend((0..count + count / 2).map(|byte| byte * 16 + count));
+        }
+        if packet == 2 {
+            for count in 31..=33 {
+                events.extend([count - 21, count - 1]);
+                events.extend(0..count);
+            }
         }
         let content = 8 * (22 + 8 + events.len()) as u32;
         let size = content + 8 * u32::from(packet);

@@ -116,6 +116,12 @@ pub(crate) fn threadx() -> Vec<Sample> {
         sample("wrapped", Dump::wrapped(wide(ByteOrder::Big)).bytes(), OPTIONS),
         sample("kernel", every_threadx_event().bytes(), OPTIONS),
         sample("joined", joined, JOINED),
+        sample(
+            "empty",
+            Dump::new(USUAL, vec![dump::thread(0x100, "alpha")], vec![], 4).bytes(),
+            OPTIONS,
+        )
+        .without_sweeps(),
         sample("wrapped-exactly.trx", fixture("threadx/wrapped-exactly.trx"), OPTIONS),
         sample("embedded.bin", corpus("threadx/embedded.bin"), OPTIONS),
         sample("wide stamps", corpus("threadx/wide_stamps_beyond_64_bits"), PLAIN),
@@ -484,6 +490,9 @@ pub(crate) fn systemview() -> Vec<Sample> {
         sample("offset_overflow", corpus("systemview/offset_overflow"), OPTIONS),
         sample("joined", head(corpus("systemview/joined_without_sync"), 1200), PARTS),
         sample("packets of FreeRTOS", systemview_packets::of("FreeRTOS"), OPTIONS),
+        sample("greeting", [b"SV\x03\x08", &fixture("systemview/quiet.bin")[..]].concat(), OPTIONS)
+            .without_sweeps(),
+        sample("greeting alone", b"SEGGER SystemView V3.60.0\0\0\0\0\0\0\0\0\0".into(), OPTIONS),
         sample("described late", systemview_packets::described_late(), OPTIONS),
         sample("packets of Zephyr", systemview_packets::of("Zephyr"), OPTIONS).without_sweeps(),
     ]
@@ -496,6 +505,8 @@ pub(crate) fn target() -> Vec<Sample> {
         sample("freertos.bin", head(file("examples/freertos.bin"), 1500)),
         sample("two cores", two_cores()),
         sample("late and repeated", late_and_repeated()).without_sweeps(),
+        sample("after messages", [b"boot\r\nready\r\n", &two_cores()[..]].concat())
+            .without_sweeps(),
     ]
 }
 
