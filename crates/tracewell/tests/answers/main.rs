@@ -85,3 +85,13 @@ macro_rules! dialects {
 }
 
 dialects! { threadx aix native posix rkh shark systemview target ctf arrivals }
+
+/// A server shows an input while it grows, unless the format needs all bytes.
+#[test]
+fn some_formats_are_decoded_as_a_whole() {
+    let formats = tracewell::format::FORMATS.iter();
+    let whole = formats.filter(|format| (format.is_whole)(&[])).map(|format| format.name);
+    let mut whole: Vec<_> = whole.collect();
+    whole.sort_unstable();
+    assert_eq!(whole, ["ctf", "shark", "threadx"]);
+}
