@@ -258,3 +258,14 @@ fn values_of_labels_outside_their_integer_get_a_warning() {
         assert_eq!(warnings(signed, labels), [message], "{labels}");
     }
 }
+
+#[test]
+fn further_warnings_are_counted() {
+    let warnings = |count: usize| {
+        let labels = (0..count).map(|label| format!("L{label} = 256, ")).collect::<String>();
+        let text = format!("event {{ fields := struct {{ enum : u8 {{ {labels} }} e; }}; }};");
+        let Parsed { warnings, further_warnings, .. } = read(&text).unwrap();
+        (warnings.len(), further_warnings)
+    };
+    assert_eq!([99, 100, 101].map(warnings), [(99, 0), (100, 0), (100, 1)]);
+}

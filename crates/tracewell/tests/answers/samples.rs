@@ -15,7 +15,7 @@ use tracewell_wire::{ByteOrder, arrivals as wire_arrivals, frame, rkh as wire_rk
 
 use crate::dump::{self, Dump, USUAL, event};
 use crate::edits::Random;
-use crate::native::{self, STEP, definition_type, event_type, image, memory, writer};
+use crate::native::{self, GEOMETRY, STEP, definition_type, event_type, image, memory, writer};
 use crate::posix::{self, Event};
 use crate::random_traces;
 use crate::rkh::{Stream as RkhStream, configuration};
@@ -181,6 +181,7 @@ pub(crate) fn native() -> Vec<Sample> {
         sample("kernel", kernel_stream(0).0).sealed(seal_native),
         sample("equal times", equal_times()).sealed(seal_native).without_sweeps(),
         sample("memory", kernel_stream(12).1),
+        sample("memory with a damaged packet", damaged_memory()).without_sweeps(),
         sample("memory, partly read", kernel_stream(50).1),
     ]
 }
@@ -235,6 +236,20 @@ fn kernel_stream(read_after: u64) -> (Vec<u8>, Vec<u8>) {
         }
     }
     (log.close_image(&image, 1 << 40).unwrap(), bytes)
+}
+
+/// Returns the memory of a stream whose second packet of four has a damaged header.
+fn damaged_memory() -> Vec<u8> {
+    let words = memory();
+    let image = image(&words, 1, 0, "program/step(number:u64)");
+    let thread = writer(&image, 0, Identity { process: 1, thread: 15, name: [0; 16] });
+    for number in 0..100 {
+        thread.push(&image, STEP, 5 * number, &[number], &[]).unwrap();
+    }
+    let mut bytes = native::bytes(&words);
+    let second = GEOMETRY.lane(0) + GEOMETRY.packet_words as usize;
+    bytes[second * WORD..][..WORD].fill(0xFF);
+    bytes
 }
 
 /// Returns a log in which two threads record events of the same times. In the log, the events of the
