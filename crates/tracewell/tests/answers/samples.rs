@@ -252,8 +252,8 @@ fn damaged_memory() -> Vec<u8> {
     bytes
 }
 
-/// Returns a log in which two threads record events of the same times. In the log, the events of the
-/// second thread come before those of the first one.
+/// Returns a log in which two threads record events of the same times. In the log, the events of
+/// the second thread come before those of the first one.
 fn equal_times() -> Vec<u8> {
     let words = memory();
     let image = image(&words, 1, 0, "program/step(number:u64)");

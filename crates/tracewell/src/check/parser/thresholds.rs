@@ -25,7 +25,8 @@ fn unknown_figure(word: &str) -> String {
     format!("no figure '{}'{hint}", word.escape_debug())
 }
 
-/// If only the name in parentheses is missing, as in `response.max`, returns the figure with a name.
+/// If only the name in parentheses is missing, as in `response.max`, returns the figure with a
+/// name.
 fn with_name(word: &str) -> Option<String> {
     let (measure, statistic) = word.split_at(word.find('.')?);
     let known = Measure::ALL.into_iter().find(|known| known.word() == measure)?;
