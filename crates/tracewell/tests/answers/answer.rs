@@ -25,8 +25,8 @@ const COLUMNS: &str = "seq,ticks,time_ns,cpu,context,priority,id,event,level,tar
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) text: String,
-    /// The copy of the memory of a stream that all bytes together contain; empty if there is none,
-    /// and in sweeps, because digests of many copies take too long.
+    /// The copy of the memory of a stream that all bytes together contain, or the text in the form
+    /// of Babeltrace; empty if there is none, and in sweeps, because these take too long.
     pub(crate) copied: String,
     pub(crate) counts: Counts,
 }
@@ -132,15 +132,9 @@ pub(crate) fn answer(
     let mut consumers =
         Consumers { numbers: Vec::new(), census: Census::default(), lines: lines.then(writer) };
     let settings = settings(options);
-    let mut printed = String::new();
     let decoded = match sample.files.is_empty() {
         true => arriving(sample.format, &settings, bytes, arrival, &mut consumers),
-        false => {
-            if arrival == Arrival::Whole && lines {
-                printed = as_babeltrace(&files_of(sample, bytes, 3));
-            }
-            growing(sample, settings, bytes, arrival, &mut consumers)
-        }
+        false => growing(sample, settings, bytes, arrival, &mut consumers),
     };
     let format = format::by_name(sample.format).unwrap();
     let recognised = (format.recognise)(bytes);
@@ -150,12 +144,17 @@ pub(crate) fn answer(
         }
         _ => String::new(),
     };
-    let copied = format.snapshot.filter(|_| arrival == Arrival::Whole && lines);
-    let copied = copied.map_or(String::new(), |take| copied_memory(take, bytes));
+    let mut copied = String::new();
+    if arrival == Arrival::Whole && lines {
+        copied += &format.snapshot.map_or(String::new(), |take| copied_memory(take, bytes));
+        if !sample.files.is_empty() {
+            copied += &as_babeltrace(&files_of(sample, bytes, 3));
+        }
+    }
     match decoded {
         Ok(trace) => {
             let mut answer = described(&trace, consumers);
-            let _ = writeln!(answer.text, "recognised {recognised:?}\n{types}{printed}");
+            let _ = writeln!(answer.text, "recognised {recognised:?}\n{types}");
             if sample.format == "ctf" && lines {
                 let encodings = trace.schema.events().flat_map(|event| &event.args);
                 let encodings = encodings.map(|argument| argument.encoding.as_str());

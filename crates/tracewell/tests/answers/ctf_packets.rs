@@ -4,6 +4,8 @@
 //! discarded events. One stream is of the class 1. Its packets have only sizes, and its timestamps
 //! are short.
 
+use crate::edits::Random;
+
 /// The metadata.
 const METADATA: &str = r#"/* CTF 1.8 */
 typealias integer { size = 8; } := u8;
@@ -110,6 +112,39 @@ pub(crate) fn circular(with_index: bool) -> Vec<(&'static str, Vec<u8>)> {
     let (stream, index) = timed(0, [3, 4, 0, 1, 2], [6, 7, 3, 4, 5], [3, 5, 0, 0, 3]);
     let files = vec![("metadata", metadata()), ("ch_0", stream), ("index/ch_0.idx", index)];
     files.into_iter().filter(|(name, _)| with_index || !name.starts_with("index")).collect()
+}
+
+/// Names and contents of the files of a stream whose events begin at any bit. It has random bits,
+/// and each of the eight ids has an event. If `aligned` is true, the timestamp in the header of an
+/// event begins at a multiple of 16 bits.
+pub(crate) fn bits(aligned: bool) -> Vec<(&'static str, Vec<u8>)> {
+    let align = if aligned { 16 } else { 1 };
+    let mut metadata = format!(
+        "/* CTF 1.8 */
+        trace {{ major = 1; minor = 8; byte_order = le; }};
+        clock {{ name = c; freq = 1000000; }};
+        stream {{ event.header := struct {{
+            integer {{ size = 3; }} id;
+            integer {{ size = 13; align = {align}; map = clock.c.value; }} timestamp;
+        }}; }};\n"
+    );
+    let fields = [
+        "integer { size = 5; } a; integer { size = 12; signed = true; } b;",
+        "integer { size = 8; align = 1; } a; integer { size = 16; align = 1; } b;",
+        "integer { size = 8; } a; integer { size = 1; } b;",
+        "integer { size = 32; align = 1; signed = true; } a; integer { size = 3; } b;",
+        "integer { size = 16; align = 4; } a; integer { size = 16; align = 4; } b;",
+        "integer { size = 64; align = 1; } a;",
+        "struct { integer { size = 2; } a; integer { size = 9; } b; } align(4) c[2];",
+        "",
+    ];
+    for (id, fields) in fields.iter().enumerate() {
+        metadata +=
+            &format!("event {{ id = {id}; name = e{id}; fields := struct {{ {fields} }}; }};\n");
+    }
+    let mut random = Random::of("bits");
+    let stream = (0..160).map(|_| random.below(256) as u8).collect();
+    vec![("metadata", metadata.into_bytes()), ("stream", stream)]
 }
 
 fn header(class: u8, instance: u8) -> Vec<u8> {

@@ -331,6 +331,7 @@ pub(crate) fn values() -> Vec<Result<Vec<Value>, String>> {
         Ok(vec![mean(1999, 2000)]),
         Ok(vec![tick(42_000)]),
         Ok(vec![tick(42_001)]),
+        Ok(vec![Value { nanoseconds: Some(42_000_001), ..tick(42_000) }]),
         Ok(vec![huge(3), huge(2), tick(5)]),
         Ok(vec![huge(2), huge(3)]),
         Ok(vec![place(Some(3), Some(1_500_000))]),

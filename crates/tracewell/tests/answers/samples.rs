@@ -8,8 +8,11 @@ use tracewell_wire::native::{WORD, block, crc32c};
 use tracewell_wire::posix::log::MAGIC as POSIX_LOG;
 use tracewell_wire::posix::object::at;
 use tracewell_wire::shark::{self, DatagramHeader, Frame, Record};
+use tracewell_wire::target::definition::{IDLE, LARGER_IS_URGENT, NAME};
 use tracewell_wire::target::packet::CHECKED;
-use tracewell_wire::target::{DefinitionKind, Described, Header, crc16, ids};
+use tracewell_wire::target::{
+    DEFINITIONS, Definition, DefinitionKind, Described, Header, crc16, ids,
+};
 use tracewell_wire::threadx::{Layout, Width};
 use tracewell_wire::{ByteOrder, arrivals as wire_arrivals, frame, rkh as wire_rkh};
 
@@ -103,9 +106,13 @@ pub(crate) fn threadx() -> Vec<Sample> {
         &["offset=0"],
         &["search=64"],
     ];
+    // The dump has four slots.
+    const ODD: &[&[&str]] = &[&[], &["oldest=3"], &["oldest=4"], &["oldest=5"]];
     const JOINED: &[&[&str]] = &[&["parts=400"], &["parts=400", "rate=32.768kHz"], &[]];
     let wide = |order| Layout { order, width: Width::Bits64, name_size: 24 };
     let sample = |name, bytes, options| Sample::new("threadx", name, bytes, options);
+    let mut unused = event(0, 0, 0);
+    (unused.priority_word, unused.info) = (0, [0; 4]);
     let small = Dump::small(USUAL).bytes();
     let mut later = Dump::wrapped(USUAL);
     later.events.iter_mut().for_each(|event| event.stamp += 2000);
@@ -118,8 +125,8 @@ pub(crate) fn threadx() -> Vec<Sample> {
         sample("joined", joined, JOINED),
         sample(
             "empty",
-            Dump::new(USUAL, vec![dump::thread(0x100, "alpha")], vec![], 4).bytes(),
-            OPTIONS,
+            Dump::new(USUAL, vec![dump::thread(0x100, "alpha")], vec![unused; 4], 0).bytes(),
+            ODD,
         )
         .without_sweeps(),
         sample("wrapped-exactly.trx", fixture("threadx/wrapped-exactly.trx"), OPTIONS),
@@ -520,9 +527,44 @@ pub(crate) fn target() -> Vec<Sample> {
         sample("freertos.bin", head(file("examples/freertos.bin"), 1500)),
         sample("two cores", two_cores()),
         sample("late and repeated", late_and_repeated()).without_sweeps(),
+        sample("definitions", definitions()).without_sweeps(),
         sample("after messages", [b"boot\r\nready\r\n", &two_cores()[..]].concat())
             .without_sweeps(),
     ]
+}
+
+/// Returns a line with definitions. Names have several parts, and some tasks get other properties.
+fn definitions() -> Vec<u8> {
+    let entry = |kind, number, part: u8, flags, priority, name: &[u8]| {
+        let at = NAME * usize::from(part).min(1);
+        let name = name.get(at..).unwrap_or(name);
+        let first = Definition::new(kind, number, name);
+        Definition { part, flags, priority, value: 1000 + u32::from(part), ..first }
+    };
+    let long = b"a task whose name has two parts";
+    let entries = [
+        entry(DefinitionKind::System, 0, 0, LARGER_IS_URGENT, 0, b"a kernel with a long name"),
+        entry(DefinitionKind::System, 0, 1, 0, 0, b"a kernel with a long name"),
+        entry(DefinitionKind::Task, 1, 0, 0, 7, long),
+        entry(DefinitionKind::Task, 1, 1, IDLE, 9, long),
+        entry(DefinitionKind::Task, 2, 0, IDLE, 1, b"idle"),
+        entry(DefinitionKind::Task, 3, 1, 0, 2, long),
+        entry(DefinitionKind::Task, 3, 0, 0, 3, long),
+        entry(DefinitionKind::Task, 2, 0, IDLE, 4, b"idle"),
+        entry(DefinitionKind::Task, 1, 200, 0, 9, long),
+    ];
+    let line = two_cores();
+    let packets = packets(&line);
+    let mut bytes = Vec::new();
+    for (entry, packet) in entries.iter().zip(packets) {
+        let header = Header { core: DEFINITIONS, cores: 2, ..Header::default() };
+        let start = bytes.len();
+        bytes.extend(header.to_bytes());
+        bytes.extend(entry.to_bytes());
+        seal_packet(&mut bytes[start..]);
+        bytes.extend(&line[packet]);
+    }
+    bytes
 }
 
 /// Returns the positions of the packets in a line.
@@ -551,14 +593,17 @@ fn late_and_repeated() -> Vec<u8> {
 
 fn seal_target(original: &[u8], mut bytes: Vec<u8>) -> Vec<u8> {
     for packet in packets(original) {
-        if let Some(packet) = bytes.get_mut(packet) {
-            let (header, payload) = packet.split_at_mut(Header::default().to_bytes().len());
-            let sum = crc16(crc16(u16::MAX, &header[..CHECKED]), payload);
-            header[24..26].copy_from_slice(&(payload.len() as u16).to_le_bytes());
-            header[26..28].copy_from_slice(&sum.to_le_bytes());
-        }
+        bytes.get_mut(packet).into_iter().for_each(seal_packet);
     }
     bytes
+}
+
+/// Corrects the length and the checksum in the header of a packet.
+fn seal_packet(packet: &mut [u8]) {
+    let (header, payload) = packet.split_at_mut(Header::default().to_bytes().len());
+    let sum = crc16(crc16(u16::MAX, &header[..CHECKED]), payload);
+    header[24..26].copy_from_slice(&(payload.len() as u16).to_le_bytes());
+    header[26..28].copy_from_slice(&sum.to_le_bytes());
 }
 
 /// Returns a line with random events of two cores.
@@ -594,12 +639,10 @@ fn two_cores() -> Vec<u8> {
             first[core] += 1;
             time += u64::from(ticks);
         }
+        let start = line.len();
         line.extend(header.to_bytes());
         line.extend(&payload);
-        let start = line.len() - payload.len();
-        let sum = crc16(crc16(u16::MAX, &line[start - 28..start - 4]), &payload);
-        line[start - 4..start - 2].copy_from_slice(&(payload.len() as u16).to_le_bytes());
-        line[start - 2..start].copy_from_slice(&sum.to_le_bytes());
+        seal_packet(&mut line[start..]);
         time += random.below(200) as u64;
     }
     line
@@ -623,6 +666,8 @@ pub(crate) fn ctf() -> Vec<Sample> {
         folder("classes, metadata", fixture("classes", "stream"), 0),
         folder("packets, circular", ctf_packets::circular(false), 1).without_sweeps(),
         folder("packets, circular with index", ctf_packets::circular(true), 1).without_sweeps(),
+        folder("bits", ctf_packets::bits(false), 1),
+        folder("bits, aligned", ctf_packets::bits(true), 1).without_sweeps(),
         folder("odd", fixture("odd", "stream"), 1),
         folder("zephyr", fixture("zephyr", "channel0_0"), 1),
         folder("zephyr, other release", other_release(), 1).without_sweeps(),
