@@ -564,6 +564,16 @@ fn definitions() -> Vec<u8> {
         seal_packet(&mut bytes[start..]);
         bytes.extend(&line[packet]);
     }
+    // Events of a program have numbers below 0xF000.
+    for number in [0xEFFF, 0xF000, 0xF001] {
+        let start = bytes.len();
+        bytes.extend(Header { cores: 2, ..Header::default() }.to_bytes());
+        let number = tracewell_wire::number::encode(number);
+        bytes.extend([ids::USER, 5, number.len() as u8 + 1]);
+        bytes.extend(&*number);
+        bytes.push(7);
+        seal_packet(&mut bytes[start..]);
+    }
     bytes
 }
 

@@ -114,7 +114,10 @@ pub(crate) fn described_late() -> Vec<u8> {
             stream.packet(EXTENDED, numbers, "", 6);
         }
         stream.packet(SYSDESC, &[], "N=Random,O=FreeRTOS", 5);
-        stream.packet(MODULEDESC, &[0, FIRST_MODULE], "M=module,0 step count=%u,1 rest", 2);
+        stream.packet(PRINT_FORMATTED, &[], "text", 6);
+        // Only the first description of an event counts.
+        let text = format!("M=module,0 step{} count=%u,1 rest", ids.len());
+        stream.packet(MODULEDESC, &[0, FIRST_MODULE], &text, 2);
     }
     stream.bytes
 }
