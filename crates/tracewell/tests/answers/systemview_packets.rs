@@ -109,12 +109,7 @@ pub(crate) fn described_late() -> Vec<u8> {
             let numbers = [0; 4].map(|_| random.below(300) as u32);
             stream.packet(*id, &numbers, "", 7);
         }
-        // Packets without some of their numbers.
-        for numbers in [&[][..], &[extended::NAME_MARKER], &[extended::REGISTER_DATA]] {
-            stream.packet(EXTENDED, numbers, "", 6);
-        }
         stream.packet(SYSDESC, &[], "N=Random,O=FreeRTOS", 5);
-        stream.packet(PRINT_FORMATTED, &[], "text", 6);
         // Only the first description of an event counts.
         let text = format!("M=module,0 step{} count=%u,1 rest", ids.len());
         stream.packet(MODULEDESC, &[0, FIRST_MODULE], &text, 2);
