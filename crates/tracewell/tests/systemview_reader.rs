@@ -448,8 +448,7 @@ fn events_before_their_description_keep_their_values() {
     packet(ids::FIRST_MODULE, &[11, 7]);
     packet(ids::MODULEDESC, &[&[0, 0x80, 4, length], &description[..]].concat());
     packet(ids::FIRST_MODULE, &[12]);
-    let mut settings = Settings::default();
-    settings.format = Some("systemview".to_owned());
+    let settings = Settings { format: Some("systemview".to_owned()), ..Settings::default() };
     let mut found = Vec::new();
     let mut input = Input::from_bytes("recording", bytes, settings).unwrap();
     input.for_each(|event| found.push(event.args().to_string())).unwrap();
