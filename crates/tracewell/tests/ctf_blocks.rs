@@ -269,3 +269,15 @@ fn further_warnings_are_counted() {
     };
     assert_eq!([99, 100, 101].map(warnings), [(99, 0), (100, 0), (100, 1)]);
 }
+
+#[test]
+fn a_name_in_parentheses_is_not_a_pointer() {
+    for (declaration, is_read) in
+        [("(a)", true), ("((a))", true), ("(*a)", false), ("(**a)", false)]
+    {
+        let read = read(&format!("event {{ fields := struct {{ u8 {declaration}; }}; }};"));
+        let message = "expected a name in parentheses, found a pointer";
+        assert_eq!(read.is_ok(), is_read, "{declaration}");
+        assert!(is_read || read.unwrap_err().ends_with(message), "{declaration}");
+    }
+}

@@ -183,10 +183,10 @@ mod tests {
 
     #[test]
     fn clocks_of_several_rates_count_nanoseconds() {
-        let clocks = [clock(1000, 5, 0), clock(1_000_000, 4, 500_000)];
+        let clocks = [clock(1000, 5, 0), clock(1_000_000, 4, 500_000), clock(1, 4, 0)];
         let common = Common::new(clocks.iter());
         let stamps = clocks.each_ref().map(|clock| common.timing(clock).stamp(1));
-        assert_eq!(stamps, [1_001_000_000, 500_001_000]);
+        assert_eq!(stamps, [1_001_000_000, 500_001_000, 1_000_000_000]);
     }
 
     #[test]
