@@ -676,7 +676,7 @@ pub(crate) fn ctf() -> Vec<Sample> {
         folder("classes, metadata", fixture("classes", "stream"), 0),
         folder("packets, circular", ctf_packets::circular(false), 1).without_sweeps(),
         folder("packets, circular with index", ctf_packets::circular(true), 1).without_sweeps(),
-        folder("bits", ctf_packets::bits(false), 1),
+        folder("bits", ctf_packets::bits(false), 1).without_sweeps(),
         folder("bits, aligned", ctf_packets::bits(true), 1).without_sweeps(),
         folder("odd", fixture("odd", "stream"), 1),
         folder("zephyr", fixture("zephyr", "channel0_0"), 1),

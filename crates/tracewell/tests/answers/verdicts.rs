@@ -190,9 +190,9 @@ fn random_events(random: &mut Random) -> String {
 #[test]
 fn random_rules() {
     let mut random = Random::of("traces");
-    let traces: Vec<_> = (0..12).map(|_| random_events(&mut random)).collect();
+    let traces: Vec<_> = (0..10).map(|_| random_events(&mut random)).collect();
     let mut rows = Rows::new();
-    for number in 0..200 {
+    for number in 0..150 {
         let text = rule_texts::random(&mut Random::of(&format!("rules {number}")));
         let answers = traces.iter().enumerate().map(|(number, events)| {
             let rate = if number == 0 { None } else { microseconds() };
