@@ -402,16 +402,22 @@ fn a_trace_that_ends_early_names_the_number_of_alternatives() {
         (format!("optional {a}; optional {b}; {c}; {a}"), 2),
         (format!("repeat 2 {{ optional {a}; {b} }}; {c}"), 1),
         (format!("tx_mutex_create; repeat {{ {a} }}; {b}"), 0),
+        (format!("any order {{ {a}; {b}; {c}; {a}; {b} }}"), 4),
+        (format!("any order {{ {a}; {b}; {c}; {a}; {b}; {c} }}"), 5),
+        (format!("{}{c}", format!("optional {a}; ").repeat(4)), 4),
+        (format!("{}{c}", format!("optional {a}; ").repeat(5)), 5),
+        (format!("{}{c}", format!("optional {a}; ").repeat(9)), 9),
     ];
     for (rules, more) in cases {
         let verdict = checked(TINY, &rules, &nothing(), None);
         let messages: Vec<_> = verdict.failures.iter().map(|of| (of.kind, &*of.message)).collect();
-        let alternatives =
-            format!("the trace ended before this event or any of {more} alternatives");
-        let expected = match more {
-            0 => "the trace ended before this event",
-            _ => alternatives.as_str(),
+        let others = match more {
+            0 => String::new(),
+            1 => " or an alternative".to_owned(),
+            2..5 => format!(" or any of {more} alternatives"),
+            _ => " or any of more than 4 alternatives".to_owned(),
         };
-        assert_eq!(messages, [(FailureKind::Missing, expected)], "{rules}");
+        let expected = format!("the trace ended before this event{others}");
+        assert_eq!(messages, [(FailureKind::Missing, &*expected)], "{rules}");
     }
 }

@@ -1,76 +1,13 @@
-//! Tests the meaning of rules on traces that are written as letters. `A B7@30` is an event A,
-//! followed at tick 30 by an event B with argument n = 7. An event without a time comes ten ticks
-//! after its predecessor. A tick is a microsecond.
+//! Tests the meaning of rules on traces that are written as letters, as `support/letters.rs` says.
 
-use std::fmt::Write as _;
-use std::sync::Arc;
+#[path = "support/letters.rs"]
+mod letters;
 
+use letters::{feed, feed_words, schema};
 use proptest::prelude::*;
 use tracewell::check::{Check, FailureKind, Rules, RulesWriter, Verdict, WriteOptions};
-use tracewell::model::schema::Schema;
-use tracewell::model::{
-    Batch, Clock, Columns, Context, ContextKind, Counter, Direction, Flow, PayloadLayout, Rate,
-    Records, Sink, Trace,
-};
+use tracewell::model::{Batch, Flow, Rate, Sink, Trace};
 use tracewell::source::Source;
-use tracewell_wire::ByteOrder;
-
-/// Events named A to Z with an argument n. Argument m is -n, and h is n in hexadecimal.
-fn schema() -> Arc<Schema> {
-    let mut text = String::new();
-    for (id, letter) in ('A'..='Z').enumerate() {
-        let name = format!("name = \"{letter}\"\nlabel = \"{letter}\"\nfamily = \"letters\"");
-        writeln!(text, "[[event]]\nid = {id}\n{name}\nargs = [\"n\", \"m: signed\", \"h: hex\"]")
-            .unwrap();
-    }
-    Arc::new(Schema::parse(&text, "letters.toml").unwrap())
-}
-
-/// Passes the events of a text to a sink, in batches of three, with 32-bit arguments.
-fn feed(text: &str, sink: &mut dyn Sink) -> Trace {
-    feed_words(text, 4, sink)
-}
-
-/// Does the same as [`feed`], with arguments of `width` bytes.
-fn feed_words(text: &str, width: u8, sink: &mut dyn Sink) -> Trace {
-    let counter = Counter::of_mask(u64::MAX, Direction::Up);
-    let clock =
-        Clock { rate: Rate::new(1_000_000, 1), changes: Vec::new(), counter, first_stamp: 0 };
-    let payload = PayloadLayout::Words { order: ByteOrder::Little, bytes: width };
-    let mut trace = Trace::new("letters", schema(), payload, clock);
-    for (key, name) in [(1, "main"), (2, "other task")] {
-        trace.contexts.add(Context {
-            key,
-            key_text: key.to_string(),
-            kind: ContextKind::Thread,
-            name: name.to_owned(),
-            object: None,
-        });
-    }
-    let events: Vec<_> = text.split_whitespace().collect();
-    let mut ticks = 0;
-    for events in events.chunks(3) {
-        let (mut columns, mut bytes) = (Columns::default(), Vec::new());
-        columns.resize(events.len());
-        for (row, event) in events.iter().enumerate() {
-            let (event, at) = event.split_once('@').unwrap_or((event, ""));
-            let (letter, n) = event.split_at(1);
-            ticks = at.parse().unwrap_or(ticks + 10);
-            columns.ticks[row] = ticks;
-            columns.id[row] = u32::from(letter.as_bytes()[0] - b'A');
-            let n: i64 = n.parse().unwrap_or(0);
-            for value in [n, -n, n] {
-                bytes.extend(&value.to_le_bytes()[..usize::from(width)]);
-            }
-        }
-        let records = Records::fixed(&bytes, 0, 3 * usize::from(width), 0);
-        let batch = Batch { first: trace.events, columns: &columns, records };
-        trace.events += events.len() as u64;
-        trace.span = ticks;
-        let _ = sink.events(&trace, &batch);
-    }
-    trace
-}
 
 fn verdict(rules: &str, events: &str) -> Verdict {
     let parsed = Rules::parse(&Source::new("test.rules", rules));
@@ -347,6 +284,22 @@ fn a_statement_that_is_decided_has_counts_and_needs_no_reason() {
     assert_eq!(result("whenever A then B", "X B"), (0, 0, 0, Some(reason)));
 }
 
+/// Finding a value that the user may have meant takes time and memory, so both are bounded.
+#[test]
+fn a_suggestion_is_one_of_the_first_values() {
+    // The text of `An` with an error in the last digit.
+    let wrong = |n: u64| format!("n={n}, m=-{n}, h=0x{n:07X}_");
+    let is_suggested = |n: u64, events: &str| {
+        let verdict = verdict(&format!("whenever A(@text = \"{}\") then B", wrong(n)), events);
+        let reason = verdict.rules[0].open_because.clone().unwrap();
+        reason.contains(&format!("did you mean 'n={n}, "))
+    };
+    let different: String = (0..100).map(|n| format!("A{n} ")).collect();
+    assert!(is_suggested(63, &different) && !is_suggested(64, &different));
+    let [before, after] = [4095, 4096].map(|count| "A1 ".repeat(count) + "A7");
+    assert!(is_suggested(7, &before) && !is_suggested(7, &after));
+}
+
 /// A misspelt name in a condition of `never` or `ignore` matches nothing, so without a message the
 /// user would not notice the mistake.
 #[test]
@@ -393,9 +346,12 @@ fn events_without_an_answer_in_time_are_counted() {
     // The memory for late events without an answer is bounded, but all of these events are counted.
     let many = "A X ".repeat(10_000);
     assert_eq!(counts("each A then B within 15 us", &many).1, 10_000);
-    let many = "A ".repeat(10_000);
-    let message = "more than 4096 events wait for answers".to_owned();
-    assert_eq!(counts("each A then B", &many).2, [message]);
+    let most = "no answer (4096 of 4096 events in all)".to_owned();
+    assert_eq!(counts("each A then B", &"A ".repeat(4096)).2, [most]);
+    for events in [4097, 10_000] {
+        let message = "more than 4096 events wait for answers".to_owned();
+        assert_eq!(counts("each A then B", &"A ".repeat(events)).2, [message]);
+    }
 }
 
 #[test]

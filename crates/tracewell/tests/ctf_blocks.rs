@@ -233,3 +233,51 @@ fn packets_that_contradict_themselves_are_refused() {
         assert!(found.contains(message), "{found}");
     }
 }
+
+#[test]
+fn values_of_labels_outside_their_integer_get_a_warning() {
+    let warnings = |signed: bool, labels: &str| {
+        let integer = format!("integer {{ size = 8; signed = {signed}; }}");
+        let text =
+            format!("event {{ fields := struct {{ enum : {integer} {{ {labels} }} e; }}; }};");
+        let warnings = read(&text).unwrap().warnings;
+        warnings.into_iter().map(|warning| warning.message).collect::<Vec<_>>()
+    };
+    assert_eq!(warnings(true, "A = -128 ... 127"), [""; 0]);
+    assert_eq!(warnings(false, "A = 0 ... 255"), [""; 0]);
+    let message =
+        |values: &str, range: &str| format!("values {values} of 'B' are not within {range}");
+    let cases = [
+        (true, "B = 127 ... 128", message("127 to 128", "-128 to 127")),
+        (true, "B = -129", message("-129 to -129", "-128 to 127")),
+        (true, "A = 127, B", message("128 to 128", "-128 to 127")),
+        (false, "B = 256", message("256 to 256", "0 to 255")),
+        (false, "B = -1", message("-1 to -1", "0 to 255")),
+    ];
+    for (signed, labels, message) in cases {
+        assert_eq!(warnings(signed, labels), [message], "{labels}");
+    }
+}
+
+#[test]
+fn further_warnings_are_counted() {
+    let warnings = |count: usize| {
+        let labels = (0..count).map(|label| format!("L{label} = 256, ")).collect::<String>();
+        let text = format!("event {{ fields := struct {{ enum : u8 {{ {labels} }} e; }}; }};");
+        let Parsed { warnings, further_warnings, .. } = read(&text).unwrap();
+        (warnings.len(), further_warnings)
+    };
+    assert_eq!([99, 100, 101].map(warnings), [(99, 0), (100, 0), (100, 1)]);
+}
+
+#[test]
+fn a_name_in_parentheses_is_not_a_pointer() {
+    for (declaration, is_read) in
+        [("(a)", true), ("((a))", true), ("(*a)", false), ("(**a)", false)]
+    {
+        let read = read(&format!("event {{ fields := struct {{ u8 {declaration}; }}; }};"));
+        let message = "expected a name in parentheses, found a pointer";
+        assert_eq!(read.is_ok(), is_read, "{declaration}");
+        assert!(is_read || read.unwrap_err().ends_with(message), "{declaration}");
+    }
+}

@@ -408,3 +408,21 @@ fn json_is_limited() {
     let message = format!("expected at most {MAX_FIELDS} fields, found more");
     assert_eq!(read(&fragments).unwrap_err(), message);
 }
+
+#[test]
+fn ranges_ascend_and_have_64_bits() {
+    let is_read = |range: &str| {
+        // Insert the numbers as text, because some exceed those of `serde_json`.
+        let class = byte(json!({ "mappings": { "a": ["RANGE"] } })).to_string();
+        let sign = if range.contains('-') { "signed" } else { "unsigned" };
+        let class = class.replace("\"RANGE\"", range).replace("unsigned", sign);
+        let class: Result<Value, _> = serde_json::from_str(&class);
+        class.is_ok_and(|class| fields(&[("e", class)]).is_ok())
+    };
+    for range in ["[1,1]", "[0,18446744073709551615]", "[-9223372036854775808,-1]"] {
+        assert!(is_read(range), "{range}");
+    }
+    for range in ["[2,1]", "[0,-1]", "[1]", "[1,2,3]", "[0.5,1]"] {
+        assert!(!is_read(range), "{range}");
+    }
+}

@@ -208,3 +208,22 @@ fn the_fields_of_a_context_are_limited_over_all_events() {
     let (events, trace) = read(metadata.as_bytes(), &last);
     assert_eq!((events, trace.losses.damaged()), (0, 1));
 }
+
+/// The header of an event contains its id: 8 bits up to Zephyr 4.3, then 16 bits.
+#[test]
+fn metadata_of_another_release_of_zephyr_gets_a_warning_from_the_eighth_event_on() {
+    let (metadata, stream) = files("zephyr", "channel0_0");
+    let text = String::from_utf8(metadata.clone()).unwrap();
+    let newer = text.replacen("uint8_t id", "uint16_t id", 1).into_bytes();
+    let warning = |stream: &[u8]| {
+        let (_, trace) = read(&newer, stream);
+        let messages = trace.diagnostics.iter().map(|found| found.message.clone());
+        messages.into_iter().find(|message| message.contains("does not belong to the firmware"))
+    };
+    let expected = "it declares events with stamps of 32 bits and ids of 16 bits, as in Zephyr \
+                    from 4.4 on, before May 2026, but the stream contains stamps of 32 bits and \
+                    ids of 8 bits, as in Zephyr up to 4.3";
+    assert!(warning(&stream).unwrap().contains(expected));
+    let first = (1..stream.len()).find(|length| warning(&stream[..*length]).is_some()).unwrap();
+    assert_eq!([first - 1, first].map(|length| read(&metadata, &stream[..length]).0), [7, 8]);
+}

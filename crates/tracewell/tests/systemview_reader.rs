@@ -11,7 +11,7 @@ use support::{EventLog, fixture, read, shared};
 use tracewell::analysis::tracks::{Occupant, TrackBuilder, Tracks};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Loss, LossCause, Severity, Trace};
-use tracewell_wire::systemview::{Form, Packet, TextOrder};
+use tracewell_wire::systemview::{Form, Packet, TextOrder, ids};
 
 /// Returns the shared file of this name, or the copy among the fixtures.
 fn find(name: &str) -> Option<PathBuf> {
@@ -430,4 +430,27 @@ fn the_order_of_long_texts_is_found_and_kept() {
     let long = kept.rows.iter().filter(|row| row.id == 26 && row.record.len() > 260);
     assert!(long.clone().count() >= 3);
     assert!(long.clone().all(|row| Packet::read(&row.record, form).is_ok()));
+}
+
+/// A recording can begin in the middle, so events can precede their description.
+#[test]
+fn events_before_their_description_keep_their_values() {
+    let mut bytes = vec![0; tracewell_wire::systemview::SYNC];
+    let mut packet = |id: u32, payload: &[u8]| {
+        let mut room = [0; 80];
+        let packet = Packet { core: 0, id, payload, delta: 1, length: 0 };
+        let length = packet.write(Form::default(), &mut room).unwrap();
+        bytes.extend(&room[..length]);
+    };
+    let description = b"M=module,0 step count=%u";
+    let length = description.len() as u8;
+    packet(ids::TRACE_START, &[]);
+    packet(ids::FIRST_MODULE, &[11, 7]);
+    packet(ids::MODULEDESC, &[&[0, 0x80, 4, length], &description[..]].concat());
+    packet(ids::FIRST_MODULE, &[12]);
+    let settings = Settings { format: Some("systemview".to_owned()), ..Settings::default() };
+    let mut found = Vec::new();
+    let mut input = Input::from_bytes("recording", bytes, settings).unwrap();
+    input.for_each(|event| found.push(event.args().to_string())).unwrap();
+    assert_eq!([&*found[1], &*found[3]], ["11, 7", "count=12"]);
 }

@@ -226,6 +226,7 @@ fn the_data_of_a_posix_event_has_fields() {
     stream.stream().start();
     record(id, &[7, 0, 0xfe, 0xff, 9], false, 0x1234);
     record(id, &[8], false, 0x1234);
+    record(id, &[0x80, 0, 0, 0x80, 0], false, 0x1234);
     stream.shutdown().unwrap();
     let text = r#"
         format = "posix"
@@ -237,7 +238,7 @@ fn the_data_of_a_posix_event_has_fields() {
     "#;
     let (trace, events) = read(Input::open(&path, settings(&[text])).unwrap());
     let pumped: Vec<_> = events.iter().filter(|(label, _)| label == "pump speed").collect();
-    let [(_, first), (_, second)] = pumped[..] else { panic!("{events:?}") };
+    let [(_, first), (_, second), _] = pumped[..] else { panic!("{events:?}") };
     assert_eq!(first, "speed=7, last=9, bytes=0700FEFF09, prog address=0x0000000000001234");
     assert_eq!(second, "bytes=08, prog address=0x0000000000001234");
     assert!(notes(&trace, Severity::Warning).is_empty(), "{:?}", trace.diagnostics);
@@ -245,6 +246,7 @@ fn the_data_of_a_posix_event_has_fields() {
         .replace(r#""_: hex as u8", "_ as u8", "last: unsigned as u8""#, r#""c: signed as i16""#);
     let (_, events) = read(Input::open(&path, settings(&[&signed])).unwrap());
     assert!(events.iter().any(|(_, args)| args.starts_with("speed=7, c=-2, bytes=")), "{events:?}");
+    assert!(events.iter().any(|(_, args)| args.starts_with("speed=128, c=-32768,")), "{events:?}");
     let wrong = text.replace("u16", "u24");
     assert!(error(&wrong).contains("app.toml:6:17: unknown encoding 'u24'; expected one of u8, "));
     // Without an encoding, the first argument would consist of all the data.

@@ -470,12 +470,15 @@ impl<'r> RuleRun<'r> {
         let mut expected = Vec::new();
         self.state.expected(&self.rule.steps, &mut expected);
         // The first pattern is marked in the rules file, so only the others are counted.
-        let more = expected.len().saturating_sub(1).min(MAX_EXPECTED);
+        let more = expected.len().saturating_sub(1);
         let span = expected.first().map_or(self.rule.steps.span, |pattern| pattern.span);
-        let message = match more {
-            0 => "the trace ended before this event".to_owned(),
-            _ => format!("the trace ended before this event or any of {more} alternatives"),
+        let others = match more {
+            0 => String::new(),
+            1 => " or an alternative".to_owned(),
+            2..=MAX_EXPECTED => format!(" or any of {more} alternatives"),
+            _ => format!(" or any of more than {MAX_EXPECTED} alternatives"),
         };
+        let message = format!("the trace ended before this event{others}");
         // No event caused the failure. Show the events after the last step.
         let later = std::mem::take(&mut self.later);
         let mut failure = self.failure(trace, FailureKind::Missing, span, message, None);

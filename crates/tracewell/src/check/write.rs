@@ -88,13 +88,13 @@ impl<W: Write> RulesWriter<W> {
     /// Writes the last step. Writes consecutive equal steps as one repeated step.
     fn put_step(&mut self) -> io::Result<()> {
         let (step, times) = std::mem::take(&mut self.step);
-        self.written += u64::from(times > 0);
         let out = self.lines.buffer();
         match times {
             0 => return Ok(()),
             1 => out.text(&step),
             _ => out.text(format!("repeat {times} {step}")),
         };
+        self.written += 1;
         self.lines.line_end()
     }
 
@@ -284,7 +284,29 @@ fn value(argument: &Argument, raw: u64, shown: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
     use super::*;
+
+    #[test]
+    fn lines_are_visible_after_a_flush() {
+        #[derive(Clone, Default)]
+        struct Shared(Rc<RefCell<Vec<u8>>>);
+        impl Write for Shared {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.borrow_mut().write(bytes)
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let shared = Shared::default();
+        let mut writer = RulesWriter::new(shared.clone(), "x", WriteOptions::default()).unwrap();
+        assert!(shared.0.borrow().is_empty());
+        writer.flush().unwrap();
+        assert_eq!(*shared.0.borrow(), b"# The events of x.\nstrict\n\n");
+    }
 
     #[test]
     fn steps_are_not_written_without_end() {

@@ -190,3 +190,19 @@ impl Options {
         number.map(Some).map_err(|_| OptionError::new(key, message()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decimal_or_hexadecimal() {
+        for (text, number) in [("0x1F_fF", 0x1FFF), ("1_0", 10), ("0x", 0), ("F", 0), ("-1", 0)] {
+            let mut options = Options::default();
+            options.add(&format!("key={text}")).unwrap();
+            let expected = if number > 0 { Ok(Some(number)) } else { Err(()) };
+            assert_eq!(options.number("key").map_err(|_| ()), expected, "{text}");
+        }
+        assert!(matches!(Options::default().number("key"), Ok(None)));
+    }
+}

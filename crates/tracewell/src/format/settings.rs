@@ -225,3 +225,24 @@ impl Settings {
         Ok(names)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typed_names_replace_the_default_file() {
+        let file = |path: &str| NamesFile { flag: "--names", path: path.to_owned(), text: vec![] };
+        let mut settings = Settings::default();
+        for (format, path) in [("aix", "first"), ("aix", "second"), ("native", "other")] {
+            let default = DefaultNames { format, file: file(path), place: String::new() };
+            settings.defaults.names.push(default);
+        }
+        let names = |settings: &Settings| settings.of_format("aix").names;
+        assert_eq!(names(&settings), [file("second")]);
+        let typed = Settings { names: vec![file("typed")], ..settings.clone() };
+        assert_eq!(names(&typed), [file("typed")]);
+        settings.options.set("names", "1=read");
+        assert_eq!(names(&settings), []);
+    }
+}

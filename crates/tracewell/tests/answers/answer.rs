@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tracewell::export::events::{EventFormat, EventWriter};
-use tracewell::format::ctf::metadata;
+use tracewell::format::ctf::{babeltrace, metadata};
 use tracewell::format::{self, Input, Progress, ReadError, Settings, Snapshot, TraceFile};
 use tracewell::model::{Batch, ContextDetail, EventRef, Flow, Loss, Severity, Sink, Trace};
 use tracewell::report::info::Census;
@@ -25,8 +25,8 @@ const COLUMNS: &str = "seq,ticks,time_ns,cpu,context,priority,id,event,level,tar
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) text: String,
-    /// The copy of the memory of a stream that all bytes together contain; empty if there is none,
-    /// and in sweeps, because digests of many copies take too long.
+    /// The copy of the memory of a stream that all bytes together contain, or the text in the form
+    /// of Babeltrace; empty if there is none, and in sweeps, because these take too long.
     pub(crate) copied: String,
     pub(crate) counts: Counts,
 }
@@ -144,12 +144,22 @@ pub(crate) fn answer(
         }
         _ => String::new(),
     };
-    let copied = format.snapshot.filter(|_| arrival == Arrival::Whole && lines);
-    let copied = copied.map_or(String::new(), |take| copied_memory(take, bytes));
+    let mut copied = String::new();
+    if arrival == Arrival::Whole && lines {
+        copied += &format.snapshot.map_or(String::new(), |take| copied_memory(take, bytes));
+        if !sample.files.is_empty() {
+            copied += &as_babeltrace(&files_of(sample, bytes, 3));
+        }
+    }
     match decoded {
         Ok(trace) => {
             let mut answer = described(&trace, consumers);
             let _ = writeln!(answer.text, "recognised {recognised:?}\n{types}");
+            if sample.format == "ctf" && lines {
+                let encodings = trace.schema.events().flat_map(|event| &event.args);
+                let encodings = encodings.map(|argument| argument.encoding.as_str());
+                let _ = writeln!(answer.text, "encodings {:?}", encodings.collect::<Vec<_>>());
+            }
             Answer { copied, ..answer }
         }
         Err(error) => Answer {
@@ -200,6 +210,29 @@ fn arriving(
     }
 }
 
+/// Returns the text of the same trace in the form of Babeltrace, with its messages.
+fn as_babeltrace(files: &[TraceFile]) -> String {
+    let (mut text, mut messages) = (Vec::new(), String::new());
+    let result = babeltrace::print(files, Path::new("trace"), &mut text, |message| {
+        let kind = if message.is_damage { "damage" } else { "warning" };
+        let _ = writeln!(messages, "{kind} {}", message.text);
+    });
+    format!("{}{messages}{:?}\n", String::from_utf8_lossy(&text), result.is_ok())
+}
+
+/// Returns the files of a folder, with this number of thirds of each stream. The damaged file has
+/// the given bytes.
+fn files_of(sample: &Sample, bytes: &[u8], third: usize) -> Arc<[TraceFile]> {
+    // The metadata is the first file. It does not grow.
+    let files = sample.files.iter().enumerate().map(|(index, (name, content))| {
+        let content = if index == sample.edited { bytes } else { content };
+        let length = if index == 0 { content.len() } else { content.len() * third / 3 };
+        let path = PathBuf::from("trace").join(name);
+        TraceFile::new(path, Arc::new(content[..length].to_vec()))
+    });
+    files.collect()
+}
+
 /// Decodes the files of a folder. The damaged file has the given bytes.
 fn growing(
     sample: &Sample,
@@ -208,17 +241,7 @@ fn growing(
     arrival: Arrival,
     sink: &mut dyn Sink,
 ) -> Result<Trace, ReadError> {
-    // The metadata is the first file. It does not grow.
-    let files_of = |third: usize| -> Arc<[TraceFile]> {
-        let files = sample.files.iter().enumerate().map(|(index, (name, content))| {
-            let content = if index == sample.edited { bytes } else { content };
-            let length = if index == 0 { content.len() } else { content.len() * third / 3 };
-            let path = PathBuf::from("trace").join(name);
-            TraceFile::new(path, Arc::new(content[..length].to_vec()))
-        });
-        files.collect()
-    };
-    let all = files_of(3);
+    let all = files_of(sample, bytes, 3);
     let main = all[0].bytes().to_vec();
     let format = format::by_name(sample.format).unwrap();
     if arrival == Arrival::Whole {
@@ -232,7 +255,7 @@ fn growing(
     let mut decoder = format.decoder(&settings).expect("the options are its own");
     let mut trace = decoder.trace();
     for (third, last) in [(1, false), (2, false), (3, false), (3, true)] {
-        decoder.grow(files_of(third));
+        decoder.grow(files_of(sample, bytes, third));
         decoder.decode(Input { offset: 0, bytes: &[], last }, &mut trace, sink)?;
     }
     Ok(trace)

@@ -4,6 +4,8 @@
 //! discarded events. One stream is of the class 1. Its packets have only sizes, and its timestamps
 //! are short.
 
+use crate::edits::Random;
+
 /// The metadata.
 const METADATA: &str = r#"/* CTF 1.8 */
 typealias integer { size = 8; } := u8;
@@ -69,7 +71,7 @@ event { id = 1; stream_id = 1; name = "stop"; };
 "#;
 
 /// Returns the metadata. The events 2 to 9 of the class 1 have one to eight numbers, of 8 and 16
-/// bits in turn.
+/// bits in turn. The events 10 to 12 have 31 to 33 numbers. A row can have 32.
 fn metadata() -> Vec<u8> {
     let mut text = METADATA.to_owned();
     for count in 1..=8 {
@@ -80,13 +82,21 @@ fn metadata() -> Vec<u8> {
             "event {{ id = {id}; stream_id = 1; name = n{count}; fields := struct {{ {fields} }}; }};\n"
         );
     }
+    for count in 31..=33 {
+        let fields: String = (0..count).map(|number| format!("u8 f{number}; ")).collect();
+        let id = count - 21;
+        text += &format!(
+            "event {{ id = {id}; stream_id = 1; name = n{count}; fields := struct {{ {fields} }}; }};\n"
+        );
+    }
     text.into_bytes()
 }
 
 /// Names and contents of the files.
 pub(crate) fn files() -> Vec<(&'static str, Vec<u8>)> {
-    let (first, index) = timed(0, [0, 1, 2, 4, 5], [0, 0, 3, 3, 5]);
-    let (second, _) = timed(1, [7, 8, 9, 10, 3], [2, 2, 2, 1, 4]);
+    let in_order = [0, 1, 2, 3, 4];
+    let (first, index) = timed(0, in_order, [0, 1, 2, 4, 5], [0, 0, 3, 3, 5]);
+    let (second, _) = timed(1, in_order, [7, 8, 9, 10, 3], [2, 2, 2, 1, 4]);
     vec![
         ("metadata", metadata()),
         ("ch_0", first),
@@ -96,6 +106,47 @@ pub(crate) fn files() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// Names and contents of the files of a stream that is a copy of a circular memory: the newest two
+/// packets come first. With an index, packets are in order.
+pub(crate) fn circular(with_index: bool) -> Vec<(&'static str, Vec<u8>)> {
+    let (stream, index) = timed(0, [3, 4, 0, 1, 2], [6, 7, 3, 4, 5], [3, 5, 0, 0, 3]);
+    let files = vec![("metadata", metadata()), ("ch_0", stream), ("index/ch_0.idx", index)];
+    files.into_iter().filter(|(name, _)| with_index || !name.starts_with("index")).collect()
+}
+
+/// Names and contents of the files of a stream whose events begin at any bit. It has random bits,
+/// and each of the eight ids has an event. If `aligned` is true, the timestamp in the header of an
+/// event begins at a multiple of 16 bits.
+pub(crate) fn bits(aligned: bool) -> Vec<(&'static str, Vec<u8>)> {
+    let align = if aligned { 16 } else { 1 };
+    let mut metadata = format!(
+        "/* CTF 1.8 */
+        trace {{ major = 1; minor = 8; byte_order = le; }};
+        clock {{ name = c; freq = 1000000; }};
+        stream {{ event.header := struct {{
+            integer {{ size = 3; }} id;
+            integer {{ size = 13; align = {align}; map = clock.c.value; }} timestamp;
+        }}; }};\n"
+    );
+    let fields = [
+        "integer { size = 5; } a; integer { size = 12; signed = true; } b;",
+        "integer { size = 8; align = 1; } a; integer { size = 16; align = 1; } b;",
+        "integer { size = 8; } a; integer { size = 1; } b;",
+        "integer { size = 32; align = 1; signed = true; } a; integer { size = 3; } b;",
+        "integer { size = 16; align = 4; } a; integer { size = 16; align = 4; } b;",
+        "integer { size = 64; align = 1; } a;",
+        "struct { integer { size = 2; } a; integer { size = 9; } b; } align(4) c[2];",
+        "",
+    ];
+    for (id, fields) in fields.iter().enumerate() {
+        metadata +=
+            &format!("event {{ id = {id}; name = e{id}; fields := struct {{ {fields} }}; }};\n");
+    }
+    let mut random = Random::of("bits");
+    let stream = (0..160).map(|_| random.below(256) as u8).collect();
+    vec![("metadata", metadata.into_bytes()), ("stream", stream)]
+}
+
 fn header(class: u8, instance: u8) -> Vec<u8> {
     let mut bytes = 0xC1FC_1FC1_u32.to_le_bytes().to_vec();
     bytes.extend(0..16);
@@ -103,14 +154,19 @@ fn header(class: u8, instance: u8) -> Vec<u8> {
     bytes
 }
 
-/// Returns the packets of a stream with these sequence numbers and counts of discarded events. Also
-/// returns the index that LTTng would write.
-fn timed(instance: u8, numbers: [u64; 5], discarded: [u64; 5]) -> (Vec<u8>, Vec<u8>) {
+/// Returns the packets of a stream with these positions in time, sequence numbers and counts of
+/// discarded events. Also returns the index that LTTng would write.
+fn timed(
+    instance: u8,
+    order: [u64; 5],
+    numbers: [u64; 5],
+    discarded: [u64; 5],
+) -> (Vec<u8>, Vec<u8>) {
     let mut stream = Vec::new();
     // The magic number, the version 1.1 and the length of an entry.
     let mut index = [0xC1F1_DCC1_u32, 1, 1, 72].map(u32::to_be_bytes).concat();
     for packet in 0..5_u64 {
-        let begin = (1 << 27) - 300 + 400 * packet + 150 * u64::from(instance);
+        let begin = (1 << 27) - 300 + 400 * order[packet as usize] + 150 * u64::from(instance);
         let mut events = Vec::new();
         for event in 0..5 {
             let stamp = begin + 45 * event;
@@ -136,12 +192,12 @@ fn timed(instance: u8, numbers: [u64; 5], discarded: [u64; 5]) -> (Vec<u8>, Vec<
                     events.extend(stamp.to_le_bytes());
                     events.extend([instance + 1, 0xA5, 0x5A, 1, 2]);
                     events.extend(
-                        [&[10, 0, 0, 0x40, 0x41][..], &[0, 0], b"\x00some\0"][event as usize % 3],
+                        [&[10, 0, 0, 0x40, 0x41][..], &[0, 0], b"\x04some\0"][event as usize % 3],
                     );
-                    // Structures of the array begin at even bytes.
-                    let at = stream.len() + 22 + 52 + events.len();
+                    // Structures of the array begin at even bytes of the packet.
+                    let at = 22 + 52 + events.len();
                     events.resize(events.len() + at % 2, 0);
-                    events.extend([1, 2, 0, 3, 4, 5, 6]);
+                    events.extend([1, 2, 0, 0, 4, 5, 6, 7]);
                 }
             }
         }
@@ -179,6 +235,12 @@ fn untimed() -> Vec<u8> {
         for count in 1 + packet % 2 * 4..=4 + packet % 2 * 4 {
             events.extend([count + 1, (packet * 40).wrapping_add(225 + count)]);
             events.extend((0..count + count / 2).map(|byte| byte * 16 + count));
+        }
+        if packet == 2 {
+            for count in 31..=33 {
+                events.extend([count - 21, count - 1]);
+                events.extend(0..count);
+            }
         }
         let content = 8 * (22 + 8 + events.len()) as u32;
         let size = content + 8 * u32::from(packet);

@@ -20,12 +20,15 @@
 //! | `answer` | decodes a case and writes the answer as text |
 //! | `table` | compares the rows of the cases with the stored rows |
 //! | `figures`, `random_traces`, `rules` | the same for figures of random traces, and for verdicts about them |
+//! | `verdicts`, `rule_texts` | the same for verdicts of rules on traces of letters, and for wrong rules |
 
 #[path = "../support/mod.rs"]
 mod support;
 
 #[path = "../support/dump.rs"]
 mod dump;
+#[path = "../support/letters.rs"]
+mod letters;
 #[path = "../support/native.rs"]
 mod native;
 #[path = "../support/posix.rs"]
@@ -39,10 +42,12 @@ mod ctf_packets;
 mod edits;
 mod figures;
 mod random_traces;
+mod rule_texts;
 mod rules;
 mod samples;
 mod systemview_packets;
 mod table;
+mod verdicts;
 
 macro_rules! dialects {
     ($($dialect:ident)*) => {
@@ -80,3 +85,13 @@ macro_rules! dialects {
 }
 
 dialects! { threadx aix native posix rkh shark systemview target ctf arrivals }
+
+/// A server shows an input while it grows, unless the format needs all bytes.
+#[test]
+fn some_formats_are_decoded_as_a_whole() {
+    let formats = tracewell::format::FORMATS.iter();
+    let whole = formats.filter(|format| (format.is_whole)(&[])).map(|format| format.name);
+    let mut whole: Vec<_> = whole.collect();
+    whole.sort_unstable();
+    assert_eq!(whole, ["ctf", "shark", "threadx"]);
+}

@@ -8,14 +8,17 @@ use tracewell_wire::native::{WORD, block, crc32c};
 use tracewell_wire::posix::log::MAGIC as POSIX_LOG;
 use tracewell_wire::posix::object::at;
 use tracewell_wire::shark::{self, DatagramHeader, Frame, Record};
+use tracewell_wire::target::definition::{IDLE, LARGER_IS_URGENT, NAME};
 use tracewell_wire::target::packet::CHECKED;
-use tracewell_wire::target::{DefinitionKind, Described, Header, crc16, ids};
+use tracewell_wire::target::{
+    DEFINITIONS, Definition, DefinitionKind, Described, Header, crc16, ids,
+};
 use tracewell_wire::threadx::{Layout, Width};
 use tracewell_wire::{ByteOrder, arrivals as wire_arrivals, frame, rkh as wire_rkh};
 
 use crate::dump::{self, Dump, USUAL, event};
 use crate::edits::Random;
-use crate::native::{self, STEP, definition_type, event_type, image, memory, writer};
+use crate::native::{self, GEOMETRY, STEP, definition_type, event_type, image, memory, writer};
 use crate::posix::{self, Event};
 use crate::random_traces;
 use crate::rkh::{Stream as RkhStream, configuration};
@@ -103,9 +106,13 @@ pub(crate) fn threadx() -> Vec<Sample> {
         &["offset=0"],
         &["search=64"],
     ];
+    // The dump has four slots.
+    const ODD: &[&[&str]] = &[&[], &["oldest=3"], &["oldest=4"], &["oldest=5"]];
     const JOINED: &[&[&str]] = &[&["parts=400"], &["parts=400", "rate=32.768kHz"], &[]];
     let wide = |order| Layout { order, width: Width::Bits64, name_size: 24 };
     let sample = |name, bytes, options| Sample::new("threadx", name, bytes, options);
+    let mut unused = event(0, 0, 0);
+    (unused.priority_word, unused.info) = (0, [0; 4]);
     let small = Dump::small(USUAL).bytes();
     let mut later = Dump::wrapped(USUAL);
     later.events.iter_mut().for_each(|event| event.stamp += 2000);
@@ -116,6 +123,12 @@ pub(crate) fn threadx() -> Vec<Sample> {
         sample("wrapped", Dump::wrapped(wide(ByteOrder::Big)).bytes(), OPTIONS),
         sample("kernel", every_threadx_event().bytes(), OPTIONS),
         sample("joined", joined, JOINED),
+        sample(
+            "empty",
+            Dump::new(USUAL, vec![dump::thread(0x100, "alpha")], vec![unused; 4], 0).bytes(),
+            ODD,
+        )
+        .without_sweeps(),
         sample("wrapped-exactly.trx", fixture("threadx/wrapped-exactly.trx"), OPTIONS),
         sample("embedded.bin", corpus("threadx/embedded.bin"), OPTIONS),
         sample("wide stamps", corpus("threadx/wide_stamps_beyond_64_bits"), PLAIN),
@@ -173,7 +186,9 @@ pub(crate) fn native() -> Vec<Sample> {
         sample("small_log", corpus("native/small_log")).sealed(seal_native),
         sample("spans", native::log_of_spans()).sealed(seal_native),
         sample("kernel", kernel_stream(0).0).sealed(seal_native),
+        sample("equal times", equal_times()).sealed(seal_native).without_sweeps(),
         sample("memory", kernel_stream(12).1),
+        sample("memory with a damaged packet", damaged_memory()).without_sweeps(),
         sample("memory, partly read", kernel_stream(50).1),
     ]
 }
@@ -228,6 +243,46 @@ fn kernel_stream(read_after: u64) -> (Vec<u8>, Vec<u8>) {
         }
     }
     (log.close_image(&image, 1 << 40).unwrap(), bytes)
+}
+
+/// Returns the memory of a stream whose second packet of four has a damaged header.
+fn damaged_memory() -> Vec<u8> {
+    let words = memory();
+    let image = image(&words, 1, 0, "program/step(number:u64)");
+    let thread = writer(&image, 0, Identity { process: 1, thread: 15, name: [0; 16] });
+    for number in 0..100 {
+        thread.push(&image, STEP, 5 * number, &[number], &[]).unwrap();
+    }
+    let mut bytes = native::bytes(&words);
+    let second = GEOMETRY.lane(0) + GEOMETRY.packet_words as usize;
+    bytes[second * WORD..][..WORD].fill(0xFF);
+    bytes
+}
+
+/// Returns a log in which two threads record events of the same times. In the log, the events of
+/// the second thread come before those of the first one.
+fn equal_times() -> Vec<u8> {
+    let words = memory();
+    let image = image(&words, 1, 0, "program/step(number:u64)");
+    let identity = |lane: u32| Identity { process: 1, thread: 15 + lane, name: [0; 16] };
+    let writers = [0, 1].map(|lane| writer(&image, lane, identity(lane)));
+    let mut log = Log::new(Vec::new(), Take::Out);
+    let mut number = 0;
+    for (thread, stamps, until) in [
+        (0, &[5_u64][..], 6),
+        (1, &[15, 20, 20, 25], 20),
+        (0, &[20, 20, 25, 30], 25),
+        (1, &[30, 30], 30),
+        (0, &[30, 40], 40),
+        (1, &[40, 41], 41),
+    ] {
+        for stamp in stamps {
+            writers[thread].push(&image, STEP, *stamp, &[number], &[]).unwrap();
+            number += 1;
+        }
+        log.drain_image(&image, until).unwrap();
+    }
+    log.close_image(&image, 1 << 40).unwrap()
 }
 
 pub(crate) fn posix() -> Vec<Sample> {
@@ -457,6 +512,10 @@ pub(crate) fn systemview() -> Vec<Sample> {
         sample("offset_overflow", corpus("systemview/offset_overflow"), OPTIONS),
         sample("joined", head(corpus("systemview/joined_without_sync"), 1200), PARTS),
         sample("packets of FreeRTOS", systemview_packets::of("FreeRTOS"), OPTIONS),
+        sample("greeting", [b"SV\x03\x08", &fixture("systemview/quiet.bin")[..]].concat(), OPTIONS)
+            .without_sweeps(),
+        sample("greeting alone", b"SEGGER SystemView V3.60.0\0\0\0\0\0\0\0\0\0".into(), OPTIONS),
+        sample("described late", systemview_packets::described_late(), OPTIONS),
         sample("packets of Zephyr", systemview_packets::of("Zephyr"), OPTIONS).without_sweeps(),
     ]
 }
@@ -468,7 +527,54 @@ pub(crate) fn target() -> Vec<Sample> {
         sample("freertos.bin", head(file("examples/freertos.bin"), 1500)),
         sample("two cores", two_cores()),
         sample("late and repeated", late_and_repeated()).without_sweeps(),
+        sample("definitions", definitions()).without_sweeps(),
+        sample("after messages", [b"boot\r\nready\r\n", &two_cores()[..]].concat())
+            .without_sweeps(),
     ]
+}
+
+/// Returns a line with definitions. Names have several parts, and some tasks get other properties.
+fn definitions() -> Vec<u8> {
+    let entry = |kind, number, part: u8, flags, priority, name: &[u8]| {
+        let at = NAME * usize::from(part).min(1);
+        let name = name.get(at..).unwrap_or(name);
+        let first = Definition::new(kind, number, name);
+        Definition { part, flags, priority, value: 1000 + u32::from(part), ..first }
+    };
+    let long = b"a task whose name has two parts";
+    let entries = [
+        entry(DefinitionKind::System, 0, 0, LARGER_IS_URGENT, 0, b"a kernel with a long name"),
+        entry(DefinitionKind::System, 0, 1, 0, 0, b"a kernel with a long name"),
+        entry(DefinitionKind::Task, 1, 0, 0, 7, long),
+        entry(DefinitionKind::Task, 1, 1, IDLE, 9, long),
+        entry(DefinitionKind::Task, 2, 0, IDLE, 1, b"idle"),
+        entry(DefinitionKind::Task, 3, 1, 0, 2, long),
+        entry(DefinitionKind::Task, 3, 0, 0, 3, long),
+        entry(DefinitionKind::Task, 2, 0, IDLE, 4, b"idle"),
+        entry(DefinitionKind::Task, 1, 200, 0, 9, long),
+    ];
+    let line = two_cores();
+    let packets = packets(&line);
+    let mut bytes = Vec::new();
+    for (entry, packet) in entries.iter().zip(packets) {
+        let header = Header { core: DEFINITIONS, cores: 2, ..Header::default() };
+        let start = bytes.len();
+        bytes.extend(header.to_bytes());
+        bytes.extend(entry.to_bytes());
+        seal_packet(&mut bytes[start..]);
+        bytes.extend(&line[packet]);
+    }
+    // Events of a program have numbers below 0xF000.
+    for number in [0xEFFF, 0xF000, 0xF001] {
+        let start = bytes.len();
+        bytes.extend(Header { cores: 2, ..Header::default() }.to_bytes());
+        let number = tracewell_wire::number::encode(number);
+        bytes.extend([ids::USER, 5, number.len() as u8 + 1]);
+        bytes.extend(&*number);
+        bytes.push(7);
+        seal_packet(&mut bytes[start..]);
+    }
+    bytes
 }
 
 /// Returns the positions of the packets in a line.
@@ -497,14 +603,17 @@ fn late_and_repeated() -> Vec<u8> {
 
 fn seal_target(original: &[u8], mut bytes: Vec<u8>) -> Vec<u8> {
     for packet in packets(original) {
-        if let Some(packet) = bytes.get_mut(packet) {
-            let (header, payload) = packet.split_at_mut(Header::default().to_bytes().len());
-            let sum = crc16(crc16(u16::MAX, &header[..CHECKED]), payload);
-            header[24..26].copy_from_slice(&(payload.len() as u16).to_le_bytes());
-            header[26..28].copy_from_slice(&sum.to_le_bytes());
-        }
+        bytes.get_mut(packet).into_iter().for_each(seal_packet);
     }
     bytes
+}
+
+/// Corrects the length and the checksum in the header of a packet.
+fn seal_packet(packet: &mut [u8]) {
+    let (header, payload) = packet.split_at_mut(Header::default().to_bytes().len());
+    let sum = crc16(crc16(u16::MAX, &header[..CHECKED]), payload);
+    header[24..26].copy_from_slice(&(payload.len() as u16).to_le_bytes());
+    header[26..28].copy_from_slice(&sum.to_le_bytes());
 }
 
 /// Returns a line with random events of two cores.
@@ -540,12 +649,10 @@ fn two_cores() -> Vec<u8> {
             first[core] += 1;
             time += u64::from(ticks);
         }
+        let start = line.len();
         line.extend(header.to_bytes());
         line.extend(&payload);
-        let start = line.len() - payload.len();
-        let sum = crc16(crc16(u16::MAX, &line[start - 28..start - 4]), &payload);
-        line[start - 4..start - 2].copy_from_slice(&(payload.len() as u16).to_le_bytes());
-        line[start - 2..start].copy_from_slice(&sum.to_le_bytes());
+        seal_packet(&mut line[start..]);
         time += random.below(200) as u64;
     }
     line
@@ -567,8 +674,13 @@ pub(crate) fn ctf() -> Vec<Sample> {
     vec![
         folder("classes", fixture("classes", "stream"), 1),
         folder("classes, metadata", fixture("classes", "stream"), 0),
+        folder("packets, circular", ctf_packets::circular(false), 1).without_sweeps(),
+        folder("packets, circular with index", ctf_packets::circular(true), 1).without_sweeps(),
+        folder("bits", ctf_packets::bits(false), 1).without_sweeps(),
+        folder("bits, aligned", ctf_packets::bits(true), 1).without_sweeps(),
         folder("odd", fixture("odd", "stream"), 1),
         folder("zephyr", fixture("zephyr", "channel0_0"), 1),
+        folder("zephyr, other release", other_release(), 1).without_sweeps(),
         folder("packets", ctf_packets::files(), 1),
         folder("packets, metadata", ctf_packets::files(), 0).without_sweeps(),
         folder("packets without times", ctf_packets::files(), 3),
@@ -581,6 +693,17 @@ pub(crate) fn ctf() -> Vec<Sample> {
         metadata("metadata, odd", self::fixture("ctf/odd/metadata")).without_sweeps(),
         metadata("metadata, packets", corpus("ctf_metadata/packet")).without_sweeps(),
         metadata("metadata, LTTng 2", self::fixture("ctf/lttng-ctf2.metadata")).without_sweeps(),
+    ]
+}
+
+/// Returns a stream of Zephyr, with the metadata of a release that has longer ids.
+fn other_release() -> Vec<(&'static str, Vec<u8>)> {
+    let text = fixture("ctf/zephyr/metadata");
+    let text =
+        String::from_utf8(text).expect("it is text").replacen("uint8_t id", "uint16_t id", 1);
+    vec![
+        ("metadata", text.into_bytes()),
+        ("channel0_0", head(fixture("ctf/zephyr/channel0_0"), 600)),
     ]
 }
 

@@ -97,6 +97,26 @@ pub(crate) fn of(system: &str) -> Vec<u8> {
     stream.bytes
 }
 
+/// Returns a stream that describes its system only after the first events of a module.
+pub(crate) fn described_late() -> Vec<u8> {
+    let mut random = Random::of("late");
+    let mut stream = Stream { bytes: vec![0; SYNC], texts: TextOrder::HighFirst };
+    stream.packet(TRACE_START, &[], "", 0);
+    stream.packet(INIT, &[1_000_000, 25_000_000, 0, 0], "", 3);
+    let modules = [FIRST_MODULE, FIRST_MODULE + 1, FIRST_UNDEFINED];
+    for ids in [&modules[..], &[33, 34, 40, 46, 61, 70, 100, 120], &modules] {
+        for id in ids {
+            let numbers = [0; 4].map(|_| random.below(300) as u32);
+            stream.packet(*id, &numbers, "", 7);
+        }
+        stream.packet(SYSDESC, &[], "N=Random,O=FreeRTOS", 5);
+        // Only the first description of an event counts.
+        let text = format!("M=module,0 step{} count=%u,1 rest", ids.len());
+        stream.packet(MODULEDESC, &[0, FIRST_MODULE], &text, 2);
+    }
+    stream.bytes
+}
+
 /// A stream under construction.
 struct Stream {
     bytes: Vec<u8>,

@@ -185,3 +185,20 @@ pub enum NoPath {
     #[error("the trace has more than {MAX_ENTRIES} changes of states")]
     TooLong,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Clock, PayloadLayout};
+
+    #[test]
+    fn the_event_of_a_question_is_in_the_trace() {
+        let payload = PayloadLayout::Values { digits: 8 };
+        let schema = crate::format::threadx::schema();
+        let trace = Trace::new("threadx", schema, payload, Clock::of_64_bits(None));
+        let error = |last| Question::Event(7).check(&trace, last).err().map(|e| e.to_string());
+        assert_eq!([error(Some(7)), error(Some(8))], [None, None]);
+        assert!(error(Some(6)).unwrap().ends_with("the last event is 6"));
+        assert!(error(None).unwrap().ends_with("it has none"));
+    }
+}

@@ -303,6 +303,18 @@ mod tests {
     }
 
     #[test]
+    fn blocks_can_be_nested_64_levels_deep() {
+        let errors = |blocks: usize| {
+            let text = format!("{}A{}", "{ ".repeat(blocks), " }".repeat(blocks));
+            let findings = Rules::parse(&Source::new("rules", text)).findings;
+            findings.into_iter().map(|finding| finding.message).collect::<Vec<_>>()
+        };
+        // The event in the blocks is the last level.
+        assert_eq!(errors(MAX_DEPTH - 1), [""; 0]);
+        assert_eq!(errors(MAX_DEPTH), ["blocks are nested more than 64 levels deep"]);
+    }
+
+    #[test]
     fn the_editor_grammar_knows_all_words() {
         let keywords = KEYWORDS.map(|word| ("keyword", word.to_owned()));
         let properties = Property::ALL.map(|(name, _)| ("property", format!("@{name}")));

@@ -146,14 +146,17 @@ impl Parser<'_> {
     fn items(&mut self) -> Result<Vec<Item>> {
         let open = self.tokens.span();
         self.tokens.expect_sign("{")?;
-        let mut body = Body::default();
-        while self.statement(&mut body, None) {}
+        let (mut body, mut is_empty) = (Body::default(), true);
+        while self.statement(&mut body, None) {
+            is_empty = false;
+        }
         self.tokens.expect_sign("}")?;
         if body.dots {
             let span = span_of(&body.items).unwrap_or(open);
             return Err(self.tokens.error(span, "expected a step after '...' in this block"));
         }
-        if body.items.is_empty() {
+        // If no statement of the block is a valid step, each statement has an error of its own.
+        if is_empty {
             return Err(self
                 .tokens
                 .error(open.to(self.tokens.span_before()), "expected steps in this block"));

@@ -15,11 +15,23 @@ use crate::text::spoken_time;
 /// Returns the message about a word that is not a measure.
 fn unknown_figure(word: &str) -> String {
     let words = Measure::ALL.map(Measure::word);
+    if let Some(named) = with_name(word) {
+        return format!("no figure '{word}'; did you mean '{named}'?");
+    }
     let hint = match nearest(word, words) {
         None => format!("; the figures are {}", words.join(", ")),
         meant => did_you_mean(meant),
     };
     format!("no figure '{}'{hint}", word.escape_debug())
+}
+
+/// If only the name in parentheses is missing, as in `response.max`, returns the figure with a
+/// name.
+fn with_name(word: &str) -> Option<String> {
+    let (measure, statistic) = word.split_at(word.find('.')?);
+    let known = Measure::ALL.into_iter().find(|known| known.word() == measure)?;
+    let has_statistic = known.statistics().iter().any(|known| known.word() == statistic);
+    (has_statistic && known.names().0 > 0).then(|| format!("{measure}(\"name\"){statistic}"))
 }
 
 impl Parser<'_> {

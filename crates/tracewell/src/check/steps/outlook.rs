@@ -58,7 +58,7 @@ fn dead_branch<'a>(
     }
 }
 
-/// Maximum number of expected events that a message can report.
+/// Maximum number of alternatives to the first expected event that a message counts.
 pub(in crate::check) const MAX_EXPECTED: usize = 4;
 
 impl State {
@@ -173,9 +173,9 @@ impl State {
                 }
                 for item in ahead {
                     Self::new(item, child.last).expected(item, out);
-                    // Stop at a required item, because later items cannot come next. Also stop at
-                    // the limit.
-                    if !item.optional || out.len() > MAX_EXPECTED {
+                    // Stop at a required item, because later items cannot come next. Also stop
+                    // after one alternative too many.
+                    if !item.optional || out.len() > MAX_EXPECTED + 1 {
                         break;
                     }
                 }

@@ -350,3 +350,22 @@ impl State {
         unwrapped
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_divisor_of_zero_counts_as_one() {
+        let rate = |multiplier, divisor| {
+            let clock = Clock::of_64_bits(None);
+            let payload = PayloadLayout::Values { digits: 8 };
+            let mut trace = Trace::new("aix", crate::format::threadx::schema(), payload, clock);
+            set_rate(&mut trace, TimeConversion { multiplier, divisor });
+            (trace.clock.rate, trace.diagnostics.iter().count())
+        };
+        assert_eq!(rate(10, 0), (Rate::new(100_000_000, 1), 0));
+        assert_eq!(rate(10, 3), (Rate::new(300_000_000, 1), 0));
+        assert_eq!(rate(0, 1), (None, 1));
+    }
+}

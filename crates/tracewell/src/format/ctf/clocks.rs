@@ -183,9 +183,21 @@ mod tests {
 
     #[test]
     fn clocks_of_several_rates_count_nanoseconds() {
-        let clocks = [clock(1000, 5, 0), clock(1_000_000, 4, 500_000)];
+        let clocks = [clock(1000, 5, 0), clock(1_000_000, 4, 500_000), clock(1, 4, 0)];
         let common = Common::new(clocks.iter());
         let stamps = clocks.each_ref().map(|clock| common.timing(clock).stamp(1));
-        assert_eq!(stamps, [1_001_000_000, 500_001_000]);
+        assert_eq!(stamps, [1_001_000_000, 500_001_000, 1_000_000_000]);
+    }
+
+    #[test]
+    fn a_time_in_cycles_of_a_clock_is_not_shorter() {
+        let clocks = [clock(1000, 0, 0), clock(3, 0, 0), clock(3_000_000_000, 0, 0)];
+        let common = Common::new(clocks.iter());
+        let cycles =
+            |common_time| clocks.each_ref().map(|clock| common.timing(clock).cycles(common_time));
+        assert_eq!(cycles(0), [0, 0, 0]);
+        // Half a cycle of the first clock.
+        assert_eq!(cycles(500_000), [1, 1, 1_500_001]);
+        assert_eq!(cycles(2_500_000_000), [2501, 8, 7_500_000_001]);
     }
 }

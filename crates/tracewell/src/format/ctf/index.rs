@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn entries_are_found_by_their_offset() {
-        for length in [56, 72] {
+        for length in [ENTRY as u32, 56, 72] {
             let bytes = index(&[0, 100, 300], length);
             let index = Index::new(&bytes).unwrap();
             assert_eq!(index.len(), 3);
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn files_that_are_not_an_index_have_no_entries() {
         let good = index(&[0], 72);
-        for (at, byte) in [(0, 0xC2), (7, 2), (15, 8)] {
+        for (at, byte) in [(0, 0xC2), (7, 2), (15, 8), (15, ENTRY as u8 - 1)] {
             let mut bad = good.clone();
             bad[at] = byte;
             assert_eq!(Index::new(&bad), None);

@@ -394,3 +394,43 @@ fn expected(fields: &[Field], settings: &Settings) -> (usize, bool) {
     }
     (expected, text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a kind of frame whose length is exact, and one that contains a string. Each is a
+    /// code with its minimum length.
+    fn kinds() -> [(u8, usize); 2] {
+        let settings = Settings::default();
+        [false, true].map(|has_text| {
+            let mut kinds =
+                fields(Dialect::V3_4).iter().enumerate().filter_map(|(code, fields)| {
+                    let (length, text) = expected(fields.as_ref()?, &settings);
+                    (text == has_text).then_some((code as u8, length))
+                });
+            kinds.next().unwrap()
+        })
+    }
+
+    #[test]
+    fn a_frame_of_exact_length_counts_twice() {
+        let fit =
+            |code, length| fit(&(code, length, 5), fields(Dialect::V3_4), &Settings::default());
+        let [(exact, length), (text, least)] = kinds();
+        assert_eq!([length - 1, length, length + 1].map(|l| fit(exact, l)), [None, Some(10), None]);
+        assert_eq!([least - 1, least, least + 1].map(|l| fit(text, l)), [None, Some(5), Some(5)]);
+    }
+
+    #[test]
+    fn nine_of_ten_frames_explain_a_stream() {
+        let [(code, length), _] = kinds();
+        let can_explain = |fitting: usize, others: usize| {
+            let kinds = [(code, length, fitting), (code, 200, others)];
+            let fields = fields(Dialect::V3_4);
+            can_explain(&kinds, fields, &Settings::default(), fitting + others)
+        };
+        assert!(can_explain(9, 1) && can_explain(90, 10));
+        assert!(!can_explain(89, 10) && !can_explain(8, 1));
+    }
+}

@@ -124,3 +124,42 @@ fn is_recording(bytes: &[u8]) -> bool {
         std::array::from_fn(|_| parameters.number()).map(|number| number.unwrap_or(u32::MAX));
     init.id == ids::INIT && (1_000..=u32::MAX - 1).contains(&frequency) && shift < 8
 }
+
+#[cfg(test)]
+mod tests {
+    use tracewell_wire::systemview::SYNC;
+    use tracewell_wire::systemview::number::{self, MAX_BYTES};
+
+    use super::*;
+
+    #[test]
+    fn a_recording_begins_with_plausible_numbers() {
+        let recorded = |frequency: u32, shift: u32| {
+            let mut bytes = vec![0; SYNC];
+            let mut packet = |id: u32, numbers: &[u32]| {
+                let mut payload = Vec::new();
+                for number in numbers {
+                    let mut room = [0; MAX_BYTES];
+                    let length = number::write(*number, &mut room).unwrap();
+                    payload.extend(&room[..length]);
+                }
+                let mut room = [0; 64];
+                let packet = Packet { core: 0, id, payload: &payload, delta: 1, length: 0 };
+                let length = packet.write(Form::default(), &mut room).unwrap();
+                bytes.extend(&room[..length]);
+            };
+            packet(ids::TRACE_START, &[]);
+            packet(ids::INIT, &[frequency, 1, 2, shift]);
+            recognise(&bytes) == Some(Confidence::Certain)
+        };
+        assert!(recorded(1000, 0) && recorded(u32::MAX - 1, 7));
+        assert!(!recorded(999, 0) && !recorded(u32::MAX, 0) && !recorded(1000, 8));
+    }
+
+    #[test]
+    fn arguments_have_no_other_encoding() {
+        let kind = ArgumentKind::Unsigned;
+        assert!(check_encoding("", kind).is_ok() && check_encoding(SHRUNK, kind).is_ok());
+        assert!(check_encoding("u8", kind).unwrap_err().ends_with("found 'as u8'"));
+    }
+}

@@ -37,10 +37,11 @@ impl Row {
         self.tail.clear();
     }
 
-    fn push(&mut self, value: Option<u64>) {
+    fn push(&mut self, value: Option<u64>, is_place: bool) {
         if let Some(slot) = self.slots.get_mut(self.count) {
             *slot = value.unwrap_or(0);
             self.present |= u32::from(value.is_some()) << self.count;
+            self.places |= u32::from(is_place) << self.count;
             self.count += 1;
         }
     }
@@ -48,28 +49,27 @@ impl Row {
     /// Adds a number.
     #[inline]
     pub(super) fn number(&mut self, value: impl Into<u64>) {
-        self.push(Some(value.into()));
+        self.push(Some(value.into()), false);
     }
 
     /// Adds a number that may be absent.
     pub(super) fn optional(&mut self, value: Option<impl Into<u64>>) {
-        self.push(value.map(Into::into));
+        self.push(value.map(Into::into), false);
     }
 
     /// Adds a string, bytes or a list.
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        self.places |= 1 << self.count.min(MAX_SLOTS - 1);
         // The length is at most the length of a packet's payload.
         let place = values::place(self.tail.len() as u32, bytes.len() as u32);
         self.tail.extend_from_slice(bytes);
-        self.push(Some(place));
+        self.push(Some(place), true);
     }
 
     /// Adds a list of the numbers in `payload`. If some bytes are not a number, these and all later
     /// bytes are added as bytes. If the payload is empty, the argument is absent.
     pub(super) fn list(&mut self, payload: &[u8]) {
         if payload.is_empty() {
-            return self.push(None);
+            return self.push(None, false);
         }
         let mut list = Vec::new();
         let mut rest = payload;

@@ -431,6 +431,28 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn plausible_packets_are_less_than_a_second_apart() {
+        struct AnyTask;
+        impl Known for AnyTask {
+            fn task(&self, _: u32) -> bool {
+                true
+            }
+        }
+        let form = Form::default();
+        let is_plausible = |delta: u32, count: usize, whole: bool| {
+            let mut room = [0; 16];
+            let packet = Packet { core: 0, id: ids::ISR_EXIT, payload: &[], delta, length: 0 };
+            let length = packet.write(form, &mut room).unwrap();
+            let bytes = room[..length].repeat(count);
+            is_plausible(&bytes, whole, form, Some(100), &AnyTask)
+        };
+        assert!(is_plausible(99, MANY, false) && !is_plausible(100, MANY, false));
+        // At the end of a stream, few packets are enough.
+        assert!(!is_plausible(99, MANY - 1, false) && is_plausible(99, FEW, true));
+        assert!(!is_plausible(99, FEW - 1, true));
+    }
+
     proptest! {
         #[test]
         fn runs_of_zeros_end_where_a_count_of_each_byte_says(

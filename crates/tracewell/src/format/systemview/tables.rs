@@ -169,23 +169,31 @@ impl Tables {
         }
     }
 
-    /// Adds the events that a module describes.
-    pub(super) fn add_module(&mut self, trace: &mut Trace, first: u32, text: &str) {
+    /// Returns the events that a module describes, except events that are already known.
+    pub(super) fn new_events(&self, first: u32, text: &str) -> Vec<EventType> {
         let (name, events) = grammar::module(text);
-        let mut added = Vec::new();
         let family = if name.is_empty() { "module" } else { &name };
+        let mut added: Vec<EventType> = Vec::new();
         for (number, event) in events {
             let Some(id) = first.checked_add(number) else { continue };
-            let is_known = self.modules.iter().any(|known| known.id == id);
-            if is_known || id < ids::FIRST_MODULE || self.modules.len() >= MAX_MODULE_EVENTS {
-                continue;
+            let count = self.modules.len() + added.len();
+            let is_known = self.modules.iter().chain(&added).any(|known| known.id == id);
+            if !is_known && id >= ids::FIRST_MODULE && count < MAX_MODULE_EVENTS {
+                added.push(event.event_type(id, family));
             }
-            let event = event.event_type(id, family);
+        }
+        added
+    }
+
+    /// Adds events of a module. They can have other arguments than before, so the caller must first
+    /// deliver the earlier events.
+    pub(super) fn add_events(&mut self, trace: &mut Trace, events: Vec<EventType>) {
+        let added: Vec<_> = events.iter().map(|event| event.id).collect();
+        for event in events {
             if Arc::make_mut(&mut trace.schema).define(event.clone()) {
-                self.plans.remove(id);
+                self.plans.remove(event.id);
             }
             self.modules.push(event);
-            added.push(id);
         }
         name_calls_of(trace, &added);
     }

@@ -47,7 +47,11 @@ impl Events {
             ids::MODULEDESC => {
                 let (module, first) = (number(), number());
                 let text = parameters.text().unwrap_or_default();
-                self.tables.add_module(out.trace, first, &String::from_utf8_lossy(text));
+                let events = self.tables.new_events(first, &String::from_utf8_lossy(text));
+                if !events.is_empty() {
+                    out.flush()?;
+                    self.tables.add_events(out.trace, events);
+                }
                 self.row.number(module);
                 self.row.number(first);
                 self.row.bytes(text);
