@@ -13,6 +13,7 @@
 //! | `traces` | the files named on the command line, and how to read them |
 //! | `cache` | the summaries of large traces, in the user's folder for caches |
 //! | `shown` | all shown traces, and their progress |
+//! | `priority` | gives the browser the processors before the threads that read traces |
 //!
 //! To answer requests, the server opens only the files named on the command line and the marks
 //! file. It never opens a path from a request.
@@ -22,6 +23,7 @@ mod content;
 mod guard;
 mod http;
 mod marks;
+mod priority;
 mod progress;
 mod query;
 mod redirect;
@@ -142,7 +144,10 @@ impl Serve {
         let verbose = self.input.verbose;
         for content in &shown.all {
             let reader = Arc::clone(content);
-            thread::spawn(move || reader.read(verbose));
+            thread::spawn(move || {
+                priority::lower();
+                reader.read(verbose);
+            });
         }
         let routes = Routes::new(Arc::clone(&shown));
         let server = Arc::new(Server::new(guard, Limits::default(), routes));
