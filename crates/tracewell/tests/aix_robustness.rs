@@ -482,8 +482,9 @@ fn a_damaged_file_among_several_costs_its_own_events_only() {
 fn longest_times() -> Vec<u8> {
     let dispatch = |number: u64| {
         let tick = if number.is_multiple_of(2) { 1 << 33 } else { u64::MAX };
-        let head = at(Env::Bits32, (number / 2 % 3) as u16, tick);
-        plain(head, hook32(0x106, HookType::Trchkg, 0), [1 + number % 6, 60, 0, 0, 0])
+        let (thread, cpu) = (1 + number % 6, (number / 2 % 3) as u16);
+        let head = FrameHeader { tid: Some(thread), ..at(Env::Bits32, cpu, tick) };
+        plain(head, hook32(0x106, HookType::Trchkg, 0), [thread, 60, 0, 0, 0])
     };
     container(ByteOrder::Big, &(0..24).map(dispatch).collect::<Vec<_>>())
 }
