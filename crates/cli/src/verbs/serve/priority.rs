@@ -1,6 +1,6 @@
-//! Lowers the priority of the threads that read traces. While a page opens, the browser then gets
-//! the processors first. On two processors, the first picture of a large trace appears up to a fifth
-//! earlier; `bench/README.md` says how to measure it.
+//! Lowers the priority of the threads that read traces. While a page opens, the browser gets the
+//! processors first. On two processors, the first picture of a large trace then appears up to a
+//! fifth earlier; `bench/README.md` says how to measure it.
 
 /// The difference of the nice value. If the browser and the reading compete for a processor, the
 /// browser gets three quarters of its time. The reading loses nothing if a processor is idle.
