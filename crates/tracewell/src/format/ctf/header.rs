@@ -374,7 +374,7 @@ mod tests {
         variant <id> { struct { t32 timestamp; } compact;
                        struct { u32 id; t64 timestamp; } extended; } v; } align(8)";
 
-    /// The layout of LTTng's headers for small channels. The fields of extended headers are aligned.
+    /// The layout of LTTng's headers for small channels. Extended headers have aligned fields.
     const SMALL: &str = "struct {
         enum : integer { size = 5; align = 1; } { compact = 0 ... 30, extended = 31 } id;
         variant <id> {
