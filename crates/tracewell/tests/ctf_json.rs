@@ -279,6 +279,39 @@ fn the_magic_number_has_the_byte_order_of_the_trace() {
 }
 
 #[test]
+fn the_magic_number_is_no_element_of_an_array() {
+    let element = json!({
+        "type": "fixed-length-unsigned-integer", "length": 32, "byte-order": "little-endian",
+        "roles": ["packet-magic-number"],
+    });
+    let array = json!({
+        "type": "static-length-array", "length": 1, "element-field-class": element,
+    });
+    let header = structure(&[("m", array)]);
+    let trace = json!({ "type": "trace-class", "packet-header-field-class": header });
+    let Parsed { metadata, warnings, .. } = read(&[trace]).unwrap();
+    assert!(!Types::of(&metadata, true).contains("Magic"));
+    assert_eq!(
+        warnings[0].message,
+        "role Magic ignored: only the first member of the packet header is the magic number"
+    );
+}
+
+#[test]
+fn the_offset_of_a_clock_needs_neither_seconds_nor_cycles() {
+    let offset = |offset: Value| {
+        let clock = json!({
+            "type": "clock-class", "id": "c", "frequency": 5, "offset-from-origin": offset,
+        });
+        let clock = &read(&[clock]).unwrap().metadata.clocks[0];
+        (clock.offset_seconds, clock.offset_cycles)
+    };
+    assert_eq!(offset(json!({ "cycles": 3 })), (0, 3));
+    assert_eq!(offset(json!({ "seconds": -7 })), (-7, 0));
+    assert_eq!(offset(json!({})), (0, 0));
+}
+
+#[test]
 fn fragments_have_an_order() {
     for (fragments, message) in [
         (

@@ -466,3 +466,37 @@ fn the_interrupts_of_zephyr_are_those_of_the_simulator() {
         assert!(found == expected, "{name}");
     }
 }
+
+/// Returns the ticks of two events with these stamps, and the number of diagnostics. `first` is the
+/// name of the first event.
+fn ticks_of_two(first: &str, stamps: [u32; 2]) -> (Vec<u64>, usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let events =
+        format!("event {{ name = {first}; id = 0; }};\nevent {{ name = other; id = 1; }};\n");
+    let metadata = CALLS.split("event {").next().unwrap().to_owned() + &events;
+    std::fs::write(folder.path().join("metadata"), metadata).unwrap();
+    let mut stream = Vec::new();
+    put(&mut stream, 0, stamps[0], &[]);
+    put(&mut stream, 1, stamps[1], &[]);
+    std::fs::write(folder.path().join("channel_0"), stream).unwrap();
+    let mut log = EventLog::default();
+    let trace = Input::open(folder.path(), settings(&[])).unwrap().read(&mut log).unwrap();
+    (log.rows.iter().map(|row| row.ticks).collect(), trace.diagnostics.iter().count())
+}
+
+/// An interrupt can record its event between the stamp and the storing of another event. So a
+/// slightly smaller stamp after an interrupt does not mean that the clock wrapped.
+#[test]
+fn a_stamp_slightly_below_that_of_an_interrupt_is_out_of_order() {
+    let most = 1_000_000;
+    let wrapped = |back: u32| vec![0, (1 << 32) - u64::from(back)];
+    for (first, back, expected) in [
+        ("isr_enter", 1, (vec![0, 0], 1)),
+        ("isr_enter", most - 1, (vec![0, 0], 1)),
+        ("isr_enter", most, (wrapped(most), 0)),
+        ("thread_switched_in", 1, (wrapped(1), 0)),
+    ] {
+        let found = ticks_of_two(first, [2 * most, 2 * most - back]);
+        assert_eq!(found, expected, "{first} {back}");
+    }
+}

@@ -11,7 +11,7 @@ use support::{EventLog, fixture, read, shared};
 use tracewell::analysis::tracks::{Occupant, TrackBuilder, Tracks};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Loss, LossCause, Severity, Trace};
-use tracewell_wire::systemview::{Form, Packet, TextOrder, ids};
+use tracewell_wire::systemview::{Form, Packet, TextOrder, ids, number};
 
 /// Returns the shared file of this name, or the copy among the fixtures.
 fn find(name: &str) -> Option<PathBuf> {
@@ -453,4 +453,46 @@ fn events_before_their_description_keep_their_values() {
     let mut input = Input::from_bytes("recording", bytes, settings).unwrap();
     input.for_each(|event| found.push(event.args().to_string())).unwrap();
     assert_eq!([&*found[1], &*found[3]], ["11, 7", "count=12"]);
+}
+
+/// The time of the target's system is less precise than its counter. The reader accepts a
+/// difference of an eighth of a turn, and adds whole turns.
+#[test]
+fn the_time_of_the_system_shows_a_turn_if_it_differs_by_at_most_an_eighth() {
+    const TURN: u64 = 1 << 32;
+    // Returns the ticks between two times of the system. These times are `ahead` microseconds
+    // further apart than the ticks of the packets.
+    let ticks = |ahead: u64| {
+        let mut bytes = vec![0; tracewell_wire::systemview::SYNC];
+        let mut packet = |id: u32, payload: &[u8]| {
+            let mut room = [0; 80];
+            let packet = Packet { core: 0, id, payload, delta: 1, length: 0 };
+            let length = packet.write(Form::default(), &mut room).unwrap();
+            bytes.extend(&room[..length]);
+        };
+        packet(ids::TRACE_START, &[]);
+        for us in [0, ahead + 1] {
+            let mut payload = [0; 10];
+            let low = number::write(us as u32, &mut payload).unwrap();
+            let high = number::write((us >> 32) as u32, &mut payload[low..]).unwrap();
+            packet(ids::SYSTIME_US, &payload[..low + high]);
+        }
+        let format = Some("systemview".to_owned());
+        let settings = Settings { format, ..support::settings(&["rate=1MHz"]) };
+        let mut log = EventLog::default();
+        Input::from_bytes("recording", bytes, settings).unwrap().read(&mut log).unwrap();
+        let [_, first, last] = &log.rows[..] else { panic!("{log:?}") };
+        last.ticks - first.ticks - 1
+    };
+    for (ahead, missing) in [
+        (TURN / 8, 0),
+        (TURN - TURN / 8 - 1, 0),
+        (TURN - TURN / 8, TURN),
+        (TURN, TURN),
+        (TURN + TURN / 8, TURN),
+        (TURN + TURN / 8 + 1, 0),
+        (2 * TURN, 2 * TURN),
+    ] {
+        assert_eq!(ticks(ahead), missing, "{ahead}");
+    }
 }

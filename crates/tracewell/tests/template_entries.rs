@@ -7,12 +7,13 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use support::{fixture, number, settings, table};
-use tracewell::input::Input;
+use tracewell::input::{Input, Settings as InputSettings};
 use tracewell::report::trcrpt::{Options, Settings, Timestamp, TrcReport};
 use tracewell::select::Selection;
 use tracewell::template::{Program, Source};
 use tracewell_record::stream::{EventType, Family, FullPolicy, Stream, StreamOptions};
 use tracewell_wire::rkh::ESCAPE;
+use tracewell_wire::systemview::{Form, Packet, ids};
 
 /// Returns the lines that templates produce for a trace, without columns.
 fn lines(mut input: Input, templates: &str, events: &[&str]) -> Vec<String> {
@@ -104,6 +105,23 @@ fn rkh_events_have_as_many_bytes_of_data_as_their_records() {
             .collect();
         assert_eq!(found, expected, "{name}");
     }
+}
+
+#[test]
+fn words_of_systemview_events_are_their_decoded_parameters() {
+    let mut bytes = vec![0; tracewell_wire::systemview::SYNC];
+    // The first parameter has two bytes, all others have one byte.
+    for (id, payload) in [(ids::TRACE_START, &[][..]), (ids::INIT, &[0xAC, 0x02, 7, 0, 0])] {
+        let mut room = [0; 80];
+        let packet = Packet { core: 0, id, payload, delta: 1, length: 0 };
+        let length = packet.write(Form::default(), &mut room).unwrap();
+        bytes.extend(&room[..length]);
+    }
+    let format = Some("systemview".to_owned());
+    let settings = InputSettings { format, ..settings(&[]) };
+    let input = Input::from_bytes("recording", bytes, settings).unwrap();
+    let found = lines(input, "INIT 1.0 \"@\" $D1%U4 $D2%U4 $HL%U4", &["INIT"]);
+    assert_eq!(found, ["300 7 5"]);
 }
 
 const FAMILY: Family = Family::new(1, "test");

@@ -170,4 +170,21 @@ fn an_object_that_took_a_slot_between_two_dumps_is_another() {
     let (trace, kept) = joined(&[first, second]);
     let name = |row: usize| trace.contexts.get(kept.rows[row].context).unwrap().name.as_str();
     assert_eq!((kept.rows.len(), name(4), name(5)), (7, "alpha", "omega"));
+    // The address refers to the other thread only from the later dump's first new event on.
+    let owner = |row: usize| {
+        let (_, object) = trace.objects.at(A, kept.rows[row].ticks, Some(1)).unwrap();
+        object.label.as_str()
+    };
+    assert_eq!((owner(4), owner(5)), ("alpha", "omega"));
+}
+
+#[test]
+fn slots_that_one_of_two_dumps_lacks_do_not_separate_the_dumps() {
+    // The end of the first dump was lost: its last two slots, both used.
+    let mut first = ring(USUAL, 12);
+    first.truncate(first.len() - 2 * USUAL.event_size());
+    let (numbers, gaps) = history(&joined(&[first, ring(USUAL, 14)]));
+    assert_eq!(numbers, [4, 5, 8, 9, 10, 11, 12, 13]);
+    // The ring had overwritten the events before event 4, and the lost slots contained 6 and 7.
+    assert_eq!(gaps, [(0, None), (2, Some(2))]);
 }

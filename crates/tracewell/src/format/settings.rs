@@ -229,6 +229,7 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Diagnostics;
 
     #[test]
     fn typed_names_replace_the_default_file() {
@@ -244,5 +245,21 @@ mod tests {
         assert_eq!(names(&typed), [file("typed")]);
         settings.options.set("names", "1=read");
         assert_eq!(names(&settings), []);
+    }
+
+    /// A user who lists names in a configuration file reads many traces with them.
+    #[test]
+    fn only_typed_names_cause_a_warning_if_the_trace_contains_none_of_their_numbers() {
+        let file = NamesFile { flag: "--names", path: "names".to_owned(), text: b"5=tau".to_vec() };
+        let warnings = |settings: &Settings| {
+            let mut diagnostics = Diagnostics::default();
+            settings.numbered_names("", "a pid").unwrap().remark("pid", &mut diagnostics);
+            diagnostics.iter().count()
+        };
+        let typed = Settings { names: vec![file.clone()], ..Settings::default() };
+        let mut default = Settings::default();
+        let place = String::new();
+        default.defaults.names.push(DefaultNames { format: "aix", file, place });
+        assert_eq!((warnings(&typed), warnings(&default.of_format("aix"))), (1, 0));
     }
 }

@@ -374,17 +374,29 @@ mod tests {
         variant <id> { struct { t32 timestamp; } compact;
                        struct { u32 id; t64 timestamp; } extended; } v; } align(8)";
 
+    /// The layout of LTTng's headers for small channels. Extended headers have aligned fields.
+    const SMALL: &str = "struct {
+        enum : integer { size = 5; align = 1; } { compact = 0 ... 30, extended = 31 } id;
+        variant <id> {
+            struct { integer { size = 27; align = 1; map = clock.c.value; } timestamp; } compact;
+            struct { u32 id; t64 timestamp; } extended; } v; } align(8)";
+
     #[test]
     fn headers_are_those_that_their_program_reads() {
-        let layout = layout(LTTNG);
-        let class = &layout.streams[0];
-        let header = class.fixed_header.as_ref().unwrap();
         // A compact header with a stamp that has wrapped, and an extended header.
         let compact = [3, 0, 5, 0, 0, 0, 0xAA];
         let extended = [0xFF, 0xFF, 7, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0xAA];
-        for (bytes, event, clock) in
-            [(&compact[..], 3, 0x1_0000_0005), (&extended, 7, 0x2_0000_0001)]
-        {
+        let small_compact = [5 << 5 | 3, 0, 0, 0, 0xAA];
+        let small_extended = [31, 7, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0xAA];
+        for (header, bytes, event, clock) in [
+            (LTTNG, &compact[..], 3, 0x1_0000_0005),
+            (LTTNG, &extended, 7, 0x2_0000_0001),
+            (SMALL, &small_compact, 3, 0x800_0005),
+            (SMALL, &small_extended, 7, 0x2_0000_0001),
+        ] {
+            let layout = layout(header);
+            let class = &layout.streams[0];
+            let header = class.fixed_header.as_ref().unwrap();
             for length in 0..=bytes.len() {
                 let begin = || {
                     let state = State {

@@ -423,6 +423,31 @@ mod tests {
     }
 
     #[test]
+    fn neighbours_include_each_change_of_one_setting() {
+        // With counts of four bytes, no change of two settings has the effect of a switch alone.
+        let from = Settings { block_count: 4, queue_count: 4, ..Settings::default() };
+        let one = [
+            Settings { signal: 1, ..from },
+            Settings { signal: 2, ..from },
+            Settings { signal: 4, ..from },
+            Settings { event_size: 1, ..from },
+            Settings { block_count: 1, ..from },
+            Settings { block_size: 1, ..from },
+            Settings { queue_count: 1, ..from },
+            Settings { timer_ticks: 1, ..from },
+            Settings { sender: !from.sender, ..from },
+            Settings { queue_low_water: !from.queue_low_water, ..from },
+            Settings { pool_low_water: !from.pool_low_water, ..from },
+            Settings { pointer: 2, ..from },
+            Settings { function: 2, ..from },
+        ];
+        let found = neighbours(&from);
+        for settings in one {
+            assert!(found.contains(&settings), "{settings:?}");
+        }
+    }
+
+    #[test]
     fn nine_of_ten_frames_explain_a_stream() {
         let [(code, length), _] = kinds();
         let can_explain = |fitting: usize, others: usize| {

@@ -251,12 +251,29 @@ mod tests {
 
     const MASK: u64 = u32::MAX as u64;
 
+    const LAYOUT: Layout = Layout { width: Width::Bits32, order: ByteOrder::Little, name_size: 32 };
+
+    /// Returns slots that have these timestamps.
+    fn bytes(stamps: impl Iterator<Item = u32>) -> Vec<u8> {
+        let slot = |stamp: u32| [0x100, 0, 7, stamp, 0, 0, 0, 0].map(u32::to_le_bytes);
+        stamps.flat_map(slot).flatten().collect()
+    }
+
     /// Calls `check` with slots that have these timestamps.
     fn with_slots(stamps: impl Iterator<Item = u32>, check: impl FnOnce(Slots<'_>)) {
-        let layout = Layout { width: Width::Bits32, order: ByteOrder::Little, name_size: 32 };
-        let slot = |stamp: u32| [0x100, 0, 7, stamp, 0, 0, 0, 0].map(u32::to_le_bytes);
-        let bytes: Vec<u8> = stamps.flat_map(slot).flatten().collect();
-        check(Slots::new(&bytes, layout));
+        check(Slots::new(&bytes(stamps), LAYOUT));
+    }
+
+    /// The decoder delivers the same events if it does not know of unused slots, but it then
+    /// prepares a full batch for each run of used slots.
+    #[test]
+    fn unused_slots_are_noticed() {
+        let mut bytes = bytes(0..5);
+        let holes = |bytes: &[u8]| Survey::walk(Slots::new(bytes, LAYOUT), MASK, None).holes;
+        assert!(!holes(&bytes));
+        let size = LAYOUT.event_size();
+        bytes[3 * size..4 * size].fill(0);
+        assert!(holes(&bytes));
     }
 
     #[test]
