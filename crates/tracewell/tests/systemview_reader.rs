@@ -432,16 +432,19 @@ fn the_order_of_long_texts_is_found_and_kept() {
     assert!(long.clone().all(|row| Packet::read(&row.record, form).is_ok()));
 }
 
+/// Appends a packet that follows one tick after the previous one.
+fn put(bytes: &mut Vec<u8>, id: u32, payload: &[u8]) {
+    let mut room = [0; 80];
+    let packet = Packet { core: 0, id, payload, delta: 1, length: 0 };
+    let length = packet.write(Form::default(), &mut room).unwrap();
+    bytes.extend(&room[..length]);
+}
+
 /// A recording can begin in the middle, so events can precede their description.
 #[test]
 fn events_before_their_description_keep_their_values() {
     let mut bytes = vec![0; tracewell_wire::systemview::SYNC];
-    let mut packet = |id: u32, payload: &[u8]| {
-        let mut room = [0; 80];
-        let packet = Packet { core: 0, id, payload, delta: 1, length: 0 };
-        let length = packet.write(Form::default(), &mut room).unwrap();
-        bytes.extend(&room[..length]);
-    };
+    let mut packet = |id: u32, payload: &[u8]| put(&mut bytes, id, payload);
     let description = b"M=module,0 step count=%u";
     let length = description.len() as u8;
     packet(ids::TRACE_START, &[]);
@@ -464,12 +467,7 @@ fn the_time_of_the_system_shows_a_turn_if_it_differs_by_at_most_an_eighth() {
     // further apart than the ticks of the packets.
     let ticks = |ahead: u64| {
         let mut bytes = vec![0; tracewell_wire::systemview::SYNC];
-        let mut packet = |id: u32, payload: &[u8]| {
-            let mut room = [0; 80];
-            let packet = Packet { core: 0, id, payload, delta: 1, length: 0 };
-            let length = packet.write(Form::default(), &mut room).unwrap();
-            bytes.extend(&room[..length]);
-        };
+        let mut packet = |id: u32, payload: &[u8]| put(&mut bytes, id, payload);
         packet(ids::TRACE_START, &[]);
         for us in [0, ahead + 1] {
             let mut payload = [0; 10];

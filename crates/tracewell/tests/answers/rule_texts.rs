@@ -347,7 +347,7 @@ pub(crate) fn values() -> Vec<Result<Vec<Value>, String>> {
     ]
 }
 
-/// Rules with names, some of which the traces do not have.
+/// Rules with names. The traces lack some of them.
 pub(crate) const NAMES: &[&str] = &[
     "never tx_mutex_gte",
     "never \"tx_mutex_gte\"",
