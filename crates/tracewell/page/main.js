@@ -8,6 +8,8 @@ import { Several } from "./several.js";
 import { ServerMarks, fetched, fetchedJson, inflated, payload } from "./source.js";
 import { offsetsIn } from "./view.js";
 
+/** Content from the server. @typedef {Awaited<ReturnType<typeof fetched>>} Edition */
+
 async function start() {
     const data = named("payload");
     const text = data.textContent ?? "";
@@ -18,14 +20,14 @@ async function start() {
         return;
     }
     const live = new Live(named("progress"), named("pause"));
-    const trace = fetchedJson("trace");
+    const early = Promise.all([fetchedJson("trace"), fetched("page?first=1")]);
     loadFonts();
-    const { files, editions } = await trace;
+    const [{ files, editions }, begun] = await early;
     if (files.length > 1) {
-        await startSeveral(files, editions, live);
+        await startSeveral(files, begun, editions, live);
         return;
     }
-    const content = await first("", editions[0]);
+    const content = await enough(begun, "", editions[0]);
     const page = show(content, new ServerMarks(), view, SERVER);
     live.watch((isReading) => page.reading(isReading));
     await firstPicture();
@@ -38,16 +40,16 @@ async function start() {
 }
 
 /**
- * Returns the content for the first picture. While the server reads the trace for the first time, this is the part that it has read so far.
- * If the whole trace is long, it is a view with an earlier edition, so the page then loads the whole trace.
+ * Returns the content for the first picture of a file. While the server reads the trace for the first time, this is the part that it has
+ * read so far, which is `begun`. If the whole trace is long, `begun` is a view with an earlier edition, so the page then loads the whole trace.
+ * @param {Edition} begun
  * @param {string} file parameter of the requests, if there are several files
  * @param {number} newest edition on the server
  */
-async function first(file, newest) {
-    const content = await fetched(`page?first=1${file}`);
+async function enough(begun, file, newest) {
     // The address of a page with the whole trace contains numbers that a view does not have.
-    const needsWhole = location.hash.length > 1 && content.edition < newest;
-    return needsWhole ? fetched(`page?so_far=1${file}`) : content;
+    const needsWhole = location.hash.length > 1 && begun.edition < newest;
+    return needsWhole ? fetched(`page?so_far=1${file}`) : begun;
 }
 
 /** Resolves when the browser has shown the next frame. Before that, the page must not load a long payload, which would delay this frame. */
@@ -58,11 +60,15 @@ function firstPicture() {
 /**
  * Shows several files. The page keeps marks in its address, because one mark may belong to several files.
  * @param {string[]} titles
+ * @param {Edition} begun content of the first file
  * @param {number[]} newest editions on the server
  * @param {Live} live
  */
-async function startSeveral(titles, newest, live) {
-    const contents = await Promise.all(titles.map((_, file) => first(`&file=${file}`, newest[file])));
+async function startSeveral(titles, begun, newest, live) {
+    const contents = await Promise.all(titles.map(async (_, file) => {
+        const own = file === 0 ? begun : await fetched(`page?first=1&file=${file}`);
+        return enough(own, `&file=${file}`, newest[file]);
+    }));
     const editions = contents.map(({ edition }) => edition);
     const several = new Several(contents, titles);
     const none = async () => Promise.reject(new Error("views of parts need a page with a single file"));

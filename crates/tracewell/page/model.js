@@ -9,6 +9,8 @@ import { IntervalIndex } from "./intervals.js";
 import { Clock, duration, fixed, unitFor } from "./time.js";
 import { counted } from "./words.js";
 
+/** @typedef {import("./source.js").Column["values"]} Values */
+
 /** Codes of the states of contexts. */
 export const STATES = [
     "unknown", "running", "interrupted", "preempted", "ready", "blocked", "sleeping", "done",
@@ -34,12 +36,21 @@ export class Spans {
      * @param {number} [limit] end of the last span
      */
     constructor(model, [start, end], limit = model.length) {
+        this.change = model.change;
+        this.start = start;
+        /** @type {Values | null} */
+        this.numbers = null;
         this.at = model.change.at.subarray(start, end);
-        this.seq = model.change.seq.subarray(start, end);
         this.state = model.change.state.subarray(start, end);
         this.value = model.change.value.subarray(start, end);
         this.count = end - start;
         this.limit = limit;
+    }
+
+    /** The number of the event at each change. */
+    get seq() {
+        this.numbers ??= this.change.seq.subarray(this.start, this.start + this.count);
+        return this.numbers;
     }
 
     /** @param {number} index */
@@ -112,6 +123,27 @@ export class Spans {
     }
 }
 
+/** Entries at events. The numbers of these events take long to decode and the first picture does not need them, so they are decoded later. */
+class AtEvents {
+    /**
+     * @param {Model} model
+     * @param {string} name
+     */
+    constructor(model, name) {
+        this.model = model;
+        this.name = name;
+        this.at = model.ticks(`${name}.ticks`);
+        /** @type {Values | null} */
+        this.numbers = null;
+    }
+
+    /** The number of the event at each entry. */
+    get seq() {
+        this.numbers ??= this.model.column(`${this.name}.seq`);
+        return this.numbers;
+    }
+}
+
 /** Returns the identity of a row among the rows of a trace. An address of the page can contain it. @param {any} row */
 function rowKey({ kind, file = "", number, context, key = "", what = "" }) {
     return [kind, number ?? context ?? key, what, file].map(encodeURIComponent).join(":").replace(/:+$/, "");
@@ -120,7 +152,7 @@ function rowKey({ kind, file = "", number, context, key = "", what = "" }) {
 /**
  * Returns values in the smallest type that can hold them, because a page has up to 2 million events. Bytes are
  * copied, so that the rest of the payload can be freed.
- * @param {Float64Array | Uint8Array | Uint16Array | Uint32Array} values
+ * @param {Values} values
  */
 export function narrowed(values) {
     if (values instanceof Uint8Array) return values.byteLength < values.buffer.byteLength ? values.slice() : values;
@@ -153,12 +185,7 @@ export class Model {
         this.kinds = header.kinds;
         /** The files of a page with several traces, otherwise empty. @type {any[]} */
         this.files = header.files ?? [];
-        this.change = {
-            at: this.ticks("change.ticks"),
-            seq: this.column("change.seq"),
-            state: this.column("change.state"),
-            value: this.column("change.value"),
-        };
+        this.change = Object.assign(new AtEvents(this, "change"), { state: this.column("change.state"), value: this.column("change.value") });
         this.events = new Events(this);
         this.rows = header.rows.map((/** @type {any} */ row, /** @type {number} */ index) => ({
             ...row,
@@ -170,11 +197,11 @@ export class Model {
         this.wait = this.entries("wait", ["context", "owner"]);
         this.job = this.entries("job", ["context", "missed_seq"]);
         this.job.missed = this.ticks("job.missed");
-        this.arrow = this.entries("arrow", ["kind", "by", "context"]);
+        /** @type {any} */
+        this.arrows = null;
         this.gap = this.entries("gap", ["events", "cause"]);
         if (this.files.length > 0) this.gap.file = this.column("gap.file");
-        this.mark = { at: this.ticks("mark.ticks"), context: this.column("mark.context"),
-            seq: this.column("mark.seq") };
+        this.mark = Object.assign(new AtEvents(this, "mark"), { context: this.column("mark.context") });
         this.inversion = { from: this.ticks("inversion.from"), until: this.ticks("inversion.until"),
             context: this.column("inversion.context"), lock: this.column("inversion.lock"),
             ticks: this.column("inversion.ticks"),
@@ -202,6 +229,12 @@ export class Model {
         // Collect the intervals first, so that both models share them.
         void this.intervals;
         return Object.assign(Object.create(Model.prototype), this);
+    }
+
+    /** The arrows from events to the contexts that they affect, decoded when they are first needed. */
+    get arrow() {
+        this.arrows ??= this.entries("arrow", ["kind", "by", "context"]);
+        return this.arrows;
     }
 
     /** Returns the time at which a file ends. @param {number} [file] */

@@ -101,17 +101,48 @@ export function payload(bytes) {
     let start = 4 + length;
     for (const column of header.columns) {
         const part = bytes.subarray(start, start + column.bytes);
-        columns.set(column.name, decoded(part, column));
+        columns.set(column.name, new PackedColumn(part, column));
         start += column.bytes;
     }
     return { header, columns };
 }
 
-/**
- * @param {Uint8Array} bytes
- * @param {{ form: string, count: number, wide: boolean }} column
- * @returns {Column}
- */
+/** A column of a payload. It is decoded when it is first needed, because the first picture does not need all columns. */
+class PackedColumn {
+    /**
+     * @param {Uint8Array} bytes a copy of them is kept, so that the payload can be freed
+     * @param {Form} form
+     */
+    constructor(bytes, form) {
+        this.bytes = bytes.slice();
+        this.form = form;
+        /** @type {Column | null} */
+        this.known = null;
+        /** @type {Float64Array | undefined} */
+        this.offsets = undefined;
+    }
+
+    get column() {
+        this.known ??= decoded(this.bytes, this.form);
+        return this.known;
+    }
+
+    get values() {
+        return this.column.values;
+    }
+
+    set values(values) {
+        this.column.values = values;
+    }
+
+    get exact() {
+        return this.column.exact;
+    }
+}
+
+/** How numbers are encoded, and how many they are. @typedef {{ form: string, count: number, wide: boolean }} Form */
+
+/** @type {(bytes: Uint8Array, form: Form) => Column} */
 function decoded(bytes, { form, count, wide }) {
     // If no number needs more than seven bits, the bytes are the numbers.
     if (form === "bytes" || (form === "numbers" && bytes.length === count)) return { values: bytes, exact: null };

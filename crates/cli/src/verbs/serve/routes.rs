@@ -120,12 +120,9 @@ impl Routes {
     /// Returns the addresses that the page requests for its first picture. They must equal those in
     /// `main.js`, or the browser requests them twice.
     fn early(&self) -> Vec<String> {
-        let page = "api/v1/page?first=1";
-        let pages = match self.shown.all.len() {
-            1 => vec![page.to_owned()],
-            files => (0..files).map(|file| format!("{page}&file={file}")).collect(),
-        };
-        [vec!["api/v1/trace".to_owned()], pages].concat()
+        let first = "api/v1/page?first=1";
+        let others = (1..self.shown.all.len()).map(|file| format!("{first}&file={file}"));
+        ["api/v1/trace".to_owned(), first.to_owned()].into_iter().chain(others).collect()
     }
 
     fn respond(&self, path: &str, query: &str, stream: &TcpStream) -> Result<Response, Response> {
