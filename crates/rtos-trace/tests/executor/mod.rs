@@ -24,35 +24,42 @@ pub(crate) type Execution = (&'static str, u32, u32);
 
 static LOG: Mutex<Vec<Execution>> = Mutex::new(Vec::new());
 
-/// A task that logs its executions.
-struct Logged(&'static str, Pin<Box<dyn Future<Output = ()>>>);
+/// A task that logs its executions, and reports its end.
+struct Logged {
+    name: &'static str,
+    steps: Pin<Box<dyn Future<Output = ()>>>,
+    done: Sender<()>,
+}
 
 impl Future for Logged {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let begin = clock();
-        let result = self.1.as_mut().poll(context);
-        LOG.lock().unwrap().push((self.0, begin, clock()));
+        let result = self.steps.as_mut().poll(context);
+        LOG.lock().unwrap().push((self.name, begin, clock()));
+        if result.is_ready() {
+            self.done.send(()).unwrap();
+        }
         result
     }
 }
 
-/// A flag for which one task waits.
+/// A flag that one task sets and the other task clears, and the task that waits for the change.
 static FLAG: Mutex<(bool, Option<Waker>)> = Mutex::new((false, None));
 
-fn set_flag() {
+fn change_flag(value: bool) {
     let mut flag = FLAG.lock().unwrap();
-    flag.0 = true;
+    flag.0 = value;
     if let Some(waker) = flag.1.take() {
         waker.wake();
     }
 }
 
-async fn flag() {
+async fn until_flag_is(value: bool) {
     std::future::poll_fn(|context| {
         let mut flag = FLAG.lock().unwrap();
-        if std::mem::take(&mut flag.0) {
+        if flag.0 == value {
             return Poll::Ready(());
         }
         flag.1 = Some(context.waker().clone());
@@ -71,22 +78,25 @@ fn work(microseconds: u32) {
 const ROUNDS: usize = 20;
 
 #[embassy_executor::task]
-async fn sensor() {
+async fn sensor(done: Sender<()>) {
     let steps = async {
         for _ in 0..ROUNDS {
+            // On a busy machine, the timer may expire before it is asked. Then this is no pause.
             Timer::after_millis(1).await;
             work(100);
-            set_flag();
+            change_flag(true);
+            until_flag_is(false).await;
         }
     };
-    Logged("sensor", Box::pin(steps)).await;
+    Logged { name: "sensor", steps: Box::pin(steps), done }.await;
 }
 
 #[embassy_executor::task]
 async fn control(done: Sender<()>) {
-    let steps = async move {
+    let steps = async {
         for _ in 0..ROUNDS {
-            flag().await;
+            until_flag_is(true).await;
+            change_flag(false);
             work(300);
         }
         // The task wakes itself, so the executor runs it once more.
@@ -99,9 +109,8 @@ async fn control(done: Sender<()>) {
             Poll::Pending
         })
         .await;
-        done.send(()).unwrap();
     };
-    Logged("control", Box::pin(steps)).await;
+    Logged { name: "control", steps: Box::pin(steps), done }.await;
 }
 
 /// Runs both tasks to their ends, and returns their log.
@@ -110,17 +119,15 @@ pub(crate) fn run() -> Vec<Execution> {
     std::thread::spawn(move || {
         let executor = Box::leak(Box::new(Executor::new()));
         executor.run(|spawner| {
-            let (sensor, control) = (sensor().unwrap(), control(done).unwrap());
+            let (sensor, control) = (sensor(done.clone()).unwrap(), control(done).unwrap());
             sensor.metadata().set_name("sensor");
             control.metadata().set_name("control");
             spawner.spawn(sensor);
             spawner.spawn(control);
         })
     });
-    is_done.recv().unwrap();
-    // `control` sends its message before its last execution ends, so wait for the end.
-    while LOG.lock().unwrap().iter().filter(|(name, ..)| *name == "control").count() < ROUNDS + 2 {
-        std::thread::yield_now();
+    for _ in ["sensor", "control"] {
+        is_done.recv().unwrap();
     }
     LOG.lock().unwrap().clone()
 }
