@@ -151,9 +151,9 @@ pub(super) fn stream_head() -> String {
 }
 
 /// Returns the head of a response. Its headers forbid browsers to show the response in a frame, to
-/// send its address to other sites, and to store it. There is no `Cross-Origin-Opener-Policy`: with
-/// it, Chromium needs a new process for the page, and the first picture appears 26 to 38 ms later. It
-/// would protect the page only from a site that knows its secret address.
+/// send its address to other sites, and to store it. There is no `Cross-Origin-Opener-Policy`:
+/// with it, Chromium needs a new process for the page, and the first picture appears 26 to 38 ms
+/// later. It would protect the page only from a site that knows its secret address.
 fn head(status: Status, kind: &str, policy: &str, more: &str) -> String {
     let Status(code, text) = status;
     let allow = if status == METHOD { "Allow: GET\r\n" } else { "" };
