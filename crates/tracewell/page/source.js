@@ -114,6 +114,7 @@ class PackedColumn {
      * @param {Form} form
      */
     constructor(bytes, form) {
+        /** Null after decoding. @type {Uint8Array | null} */
         this.bytes = bytes.slice();
         this.form = form;
         /** @type {Column | null} */
@@ -123,8 +124,9 @@ class PackedColumn {
     }
 
     get column() {
-        this.known ??= decoded(this.bytes, this.form);
-        return this.known;
+        if (this.bytes) this.known = decoded(this.bytes, this.form);
+        this.bytes = null;
+        return /** @type {Column} */ (this.known);
     }
 
     get values() {
