@@ -3,7 +3,7 @@
 mod support;
 
 use support::ctf::{Types, read_tsdl as read};
-use tracewell::format::ctf::metadata::MAX_FIELDS;
+use tracewell::format::ctf::metadata::{MAX_FIELDS, MAX_LEN};
 
 /// Declares an event whose payload has these members. Returns the lines that describe its types.
 fn fields(members: &str) -> Result<Vec<String>, String> {
@@ -279,6 +279,10 @@ fn the_tag_of_a_variant_is_found_where_it_is_written() {
     assert!(lines[position + 3].ends_with("path [Event payload: 1, 0]):"), "{lines:?}");
     assert!(lines[position + 4].trim().starts_with("A: [1]: "));
 
+    // Around a declaration outside of structures, there are no fields.
+    let lines = declared("typealias u8 [n] := bytes;", "u8 n; struct { u8 n; bytes a; } x;");
+    assert!(lines.unwrap()[3].contains("path [Event payload: 1, 0]"));
+
     // A named variant without a tag gets its tag where the variant is used.
     let named = format!("variant choice {options};");
     let lines = declared(&named, "enum : u8 { A, B } t; variant choice <t> v;").unwrap();
@@ -373,10 +377,17 @@ fn nesting_is_limited() {
     let error = fields(&parentheses).unwrap_err();
     assert!(error.ends_with("expected at most 64 nested types, found more"), "{error}");
     // Aliases of arrays can nest without braces.
-    let aliases: String =
-        (0..100).map(|n| format!("typealias a{n} [2] := a{};\n", n + 1)).collect();
-    let error = declared(&format!("typealias u8 := a0; {aliases}"), "a100 x;").unwrap_err();
-    assert!(error.ends_with("expected at most 64 nested types, found more"), "{error}");
+    let aliases = |count: usize| {
+        let arrays = (0..count).map(|n| format!("typealias a{n} [2] := a{};\n", n + 1));
+        let arrays: String = arrays.collect();
+        declared(&format!("typealias u8 := a0; {arrays}"), &format!("a{count} x;"))
+    };
+    // The number and the structure of the fields are a level each.
+    assert!(aliases(62).is_ok());
+    for count in [63, 100] {
+        let error = aliases(count).unwrap_err();
+        assert!(error.ends_with("expected at most 64 nested types, found more"), "{error}");
+    }
 }
 
 #[test]
@@ -392,6 +403,15 @@ fn a_chain_of_structures_cannot_double_without_limit() {
         let message = format!("expected at most {MAX_FIELDS} fields, found more");
         assert!(error.ends_with(&message), "{error}");
     }
+    // With itself, structure `n` has `3 * 2^n - 1` fields. These structures and the structure around
+    // them have as many fields as the limit.
+    let members = [18, 16, 14, 12, 10, 8, 6, 4, 3].map(|n| format!("struct s{n} m{n}; ")).concat();
+    let event = |members: &str| {
+        let structures = chain(19, "u8 a;");
+        read(&format!("{structures} event {{ fields := struct {{ {members} }}; }};")).map(|_| ())
+    };
+    assert_eq!(event(&members), Ok(()));
+    assert!(event(&(members + "u8 last;")).is_err());
     // Each event has fewer fields than the limit, but all events together have more.
     let events: String = (0..100)
         .map(|id| format!("event {{ id = {id}; fields := struct {{ struct s14 a; }}; }};\n"))
@@ -407,6 +427,19 @@ fn many_fields_and_references_take_bounded_time() {
     let labels: String = (0..70_000).map(|n| format!("l{n},")).collect();
     let error = fields(&format!("enum : u8 {{ {labels} }} a;")).unwrap_err();
     assert!(error.ends_with("expected at most 65536 labels, found more"), "{error}");
+}
+
+#[test]
+fn the_length_of_metadata_is_limited() {
+    let refused = |length: usize| {
+        let mut text = vec![0; length];
+        // The reader ignores zeros at the end only.
+        text[length - 1] = b'x';
+        tracewell::format::ctf::metadata::read(&text).unwrap_err().message
+    };
+    let message = format!("expected metadata of at most {MAX_LEN} bytes, found {}", MAX_LEN + 1);
+    assert_eq!(refused(MAX_LEN + 1), message);
+    assert_eq!(refused(MAX_LEN), refused(2));
 }
 
 #[test]

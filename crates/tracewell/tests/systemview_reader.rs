@@ -6,12 +6,12 @@ mod support;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use support::systemview::{Expected, args, events, is_packet, name, rows, truth};
+use support::systemview::{Expected, args, events, is_packet, name, rows, truth, with_numbers};
 use support::{EventLog, fixture, read, shared};
 use tracewell::analysis::tracks::{Occupant, TrackBuilder, Tracks};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Loss, LossCause, Severity, Trace};
-use tracewell_wire::systemview::{Form, Packet, TextOrder, ids, number};
+use tracewell_wire::systemview::{Form, Packet, TextOrder, ids};
 
 /// Returns the shared file of this name, or the copy among the fixtures.
 fn find(name: &str) -> Option<PathBuf> {
@@ -458,6 +458,37 @@ fn events_before_their_description_keep_their_values() {
     assert_eq!([&*found[1], &*found[3]], ["11, 7", "count=12"]);
 }
 
+/// The type of a series says how to read its samples. The reader stores the types of the first
+/// 65536 series, and reads samples of any other series as floating-point numbers.
+#[test]
+fn the_types_of_many_series_are_stored() {
+    const UNSIGNED: u32 = 0;
+    let last = 1 << 16;
+    let mut bytes = vec![0; tracewell_wire::systemview::SYNC];
+    let mut packet = |id: u32, payload: &[u8]| put(&mut bytes, id, payload);
+    packet(ids::TRACE_START, &[]);
+    for series in 0..=last {
+        let mut payload = with_numbers(Vec::new(), &[ids::extended::REGISTER_DATA, series]);
+        // The series has an empty name.
+        payload.push(0);
+        packet(ids::EXTENDED, &with_numbers(payload, &[UNSIGNED]));
+    }
+    for series in [last - 1, last] {
+        packet(ids::DATA_SAMPLE, &with_numbers(Vec::new(), &[series, 1.0_f32.to_bits()]));
+    }
+    let settings = Settings { format: Some("systemview".to_owned()), ..Settings::default() };
+    let mut found = Vec::new();
+    let mut input = Input::from_bytes("recording", bytes, settings).unwrap();
+    input
+        .for_each(|event| {
+            if event.row.id == ids::DATA_SAMPLE {
+                found.push(f64::from_bits(event.argument(1).unwrap()));
+            }
+        })
+        .unwrap();
+    assert_eq!(found, [f64::from(1.0_f32.to_bits()), 1.0]);
+}
+
 /// The time of the target's system is less precise than its counter. The reader accepts a
 /// difference of an eighth of a turn, and adds whole turns.
 #[test]
@@ -470,10 +501,7 @@ fn the_time_of_the_system_shows_a_turn_if_it_differs_by_at_most_an_eighth() {
         let mut packet = |id: u32, payload: &[u8]| put(&mut bytes, id, payload);
         packet(ids::TRACE_START, &[]);
         for us in [0, ahead + 1] {
-            let mut payload = [0; 10];
-            let low = number::write(us as u32, &mut payload).unwrap();
-            let high = number::write((us >> 32) as u32, &mut payload[low..]).unwrap();
-            packet(ids::SYSTIME_US, &payload[..low + high]);
+            packet(ids::SYSTIME_US, &with_numbers(Vec::new(), &[us as u32, (us >> 32) as u32]));
         }
         let format = Some("systemview".to_owned());
         let settings = Settings { format, ..support::settings(&["rate=1MHz"]) };

@@ -8,7 +8,7 @@ use tracewell::analysis::scheduling::Scheduling;
 use tracewell::format;
 use tracewell::input::{Input, Settings};
 use tracewell::model::schema::{ArgumentKind, Extension, Schema};
-use tracewell::model::{Meaning, Severity, Trace};
+use tracewell::model::{Event, Meaning, Severity, Trace};
 use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
 
 fn settings(texts: &[&str]) -> Settings {
@@ -242,6 +242,12 @@ fn the_data_of_a_posix_event_has_fields() {
     assert_eq!(first, "speed=7, last=9, bytes=0700FEFF09, prog address=0x0000000000001234");
     assert_eq!(second, "bytes=08, prog address=0x0000000000001234");
     assert!(notes(&trace, Severity::Warning).is_empty(), "{:?}", trace.diagnostics);
+    // Exports would show a further slot as an argument without a name.
+    let count = |event: Event<'_>| {
+        let slots = event.trace.payload.arguments(event.row.payload);
+        assert_eq!(slots, event.kind().args.len(), "{}", event.label());
+    };
+    Input::open(&path, settings(&[text])).unwrap().for_each(count).unwrap();
     let signed = text
         .replace(r#""_: hex as u8", "_ as u8", "last: unsigned as u8""#, r#""c: signed as i16""#);
     let (_, events) = read(Input::open(&path, settings(&[&signed])).unwrap());

@@ -111,10 +111,11 @@ mod tests {
 
     #[test]
     fn names_come_by_line_or_by_comma() {
-        let lines = "key\tvalue\nname_pid_3\ttau1\n4  tau2\n";
-        for (text, separator) in [("3=tau1,0x4=tau2", ','), (lines, '\n')] {
+        let lines = "key\tvalue\nname_pid_3\ttau1\n28  tau2\n";
+        for (text, separator) in [("3=tau1,0x1c=tau2", ','), (lines, '\n')] {
             let names = parsed(text, separator).unwrap();
-            assert_eq!((names.of(3), names.of(4), names.of(5)), (Some("tau1"), Some("tau2"), None));
+            let found = [3, 28, 5].map(|pid| names.of(pid));
+            assert_eq!(found, [Some("tau1"), Some("tau2"), None]);
         }
         assert_eq!(
             parsed("0=", ',').unwrap_err(),

@@ -1,10 +1,10 @@
 //! A stream of SystemView with random packets, as a sample.
 
 use tracewell_wire::systemview::ids::*;
-use tracewell_wire::systemview::number::{self, MAX_BYTES};
 use tracewell_wire::systemview::{Form, Packet, SYNC, TextOrder, text};
 
 use crate::edits::Random;
+use crate::support::systemview::with_numbers;
 
 /// Returns a stream with random packets of each kind that a target sends for this system. Numbers
 /// refer to a few tasks and objects, in part by address.
@@ -154,13 +154,4 @@ impl Stream {
         let length = packet.write(Form::default(), &mut room).expect("there is room");
         self.bytes.extend(&room[..length]);
     }
-}
-
-fn with_numbers(mut payload: Vec<u8>, numbers: &[u32]) -> Vec<u8> {
-    for number in numbers {
-        let mut room = [0; MAX_BYTES];
-        let length = number::write(*number, &mut room).expect("there is room");
-        payload.extend(&room[..length]);
-    }
-    payload
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tracewell::model::{Trace, values};
+use tracewell_wire::systemview::number;
 
 use super::Row;
 
@@ -144,4 +145,14 @@ pub fn args(trace: &Trace, row: &Row, init: Option<(u64, u64)>) -> Option<Value>
         _ => return None,
     }
     Some(Value::Object(out))
+}
+
+/// Returns a payload with further numbers.
+pub fn with_numbers(mut payload: Vec<u8>, numbers: &[u32]) -> Vec<u8> {
+    for number in numbers {
+        let mut room = [0; number::MAX_BYTES];
+        let length = number::write(*number, &mut room).expect("there is room");
+        payload.extend(&room[..length]);
+    }
+    payload
 }

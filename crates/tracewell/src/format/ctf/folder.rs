@@ -110,3 +110,20 @@ fn begins_as_metadata(path: &Path) -> bool {
     let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut start));
     read.is_ok() && super::is_metadata(&start)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_next_to_metadata_of_another_kind_is_no_stream() {
+        let folder = tempfile::tempdir().unwrap();
+        let stream = folder.path().join("stream");
+        fs::write(&stream, "").unwrap();
+        for (text, files) in [("/* CTF 1.8 */", Some(2)), ("title: a log", None), ("", None)] {
+            fs::write(folder.path().join(METADATA), text).unwrap();
+            let found = find(&stream).unwrap();
+            assert_eq!(found.map(|found| found.files.len()), files, "{text}");
+        }
+    }
+}

@@ -298,6 +298,16 @@ mod tests {
             assert!(Survey::sample(slots, MASK, None).is_none());
             assert_eq!(Survey::walk(slots, MASK, None).direction(), Direction::Up);
         });
+        // The first block has as many steps up as the other slots have steps down. The step that
+        // TraceX skips decides.
+        let (first, up) = (u32::MAX / 2, BLOCK as u32 - 2);
+        let tie = (0..up + BLOCK as u32).map(|slot| match slot {
+            0 => first + 2,
+            _ => first + slot.min(2 * BLOCK as u32 - 2 - slot),
+        });
+        with_slots(tie, |slots| {
+            assert_eq!(Survey::walk(slots, MASK, None).direction(), Direction::Down);
+        });
         // These timestamps may be nanoseconds within a second. To confirm this, every slot must be
         // examined.
         with_slots((0..slots).map(|slot| slot * 3_000), |slots| {
