@@ -373,6 +373,32 @@ fn a_gap_that_the_recorder_marks_is_at_its_position() {
     }
 }
 
+#[test]
+fn a_wrapped_buffer_without_a_count_is_no_loss() {
+    let mut frames = small();
+    let wrap = HookWord32::new(ids::BUFFER_WRAP, HookType::Trchkl, 0).into();
+    frames.insert(3, plain(at(Env::Bits32, 0, 125), wrap, [1, 0, 0, 0, 0]));
+    let (_, kept) = read(&container(ByteOrder::Big, &frames));
+    assert_eq!((kept.rows.len(), losses(&kept)), (8, vec![]));
+}
+
+/// A dispatch names the thread and the process of the next entries of its processor.
+#[test]
+fn an_entry_without_a_thread_is_of_the_dispatched_process() {
+    let head = |tick| FrameHeader { env: Env::Bits64, cpu: 0, tick, tid: None, pid: None };
+    let path = [&30_u64.to_be_bytes()[..], b"/bin/pump\0"].concat();
+    let exec = HookWord64::generic(ids::EXEC, path.len() as u16).into();
+    let dispatch = HookWord64::plain(ids::DISPATCH, 0, 2).into();
+    let frames = [
+        generic(head(10), exec, 30, &path),
+        plain(head(20), dispatch, [40, 30, 0, 0, 0]),
+        plain(head(30), hook64(0x0A27, 0, 0), [0; 5]),
+    ];
+    let (trace, kept) = read(&container(ByteOrder::Big, &frames));
+    let context = trace.contexts.get(kept.rows[2].context).unwrap();
+    assert_eq!(context.name, "pump");
+}
+
 /// Reads bytes that arrive in pieces.
 fn arriving(bytes: &[u8], piece: usize) -> EventLog {
     in_pieces("aix", &settings(&[]), bytes, piece).unwrap().1

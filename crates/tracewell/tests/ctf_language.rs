@@ -230,6 +230,10 @@ fn a_reference_goes_outwards_and_only_back() {
         ("string n; u8 a[n];", "2:16: expected an integer 'n', found a text"),
         ("u8 a[a];", "2:6: expected the name of a field before this one, found 'a'"),
         ("u8 a[event.fields.a];", "2:6: expected an integer 'a', found an array"),
+        (
+            "enum : u8 { A } t; variant <t> { struct { u8 a[event.fields.v.m]; u8 m; } A; } v;",
+            "2:48: expected a field before this one, found 'm', which follows it",
+        ),
         ("u8 a[-1];", "2:6: expected a length, found -1"),
         ("u8 a[env.n];", "2:6: expected a non-negative number in the environment, found 'env.n'"),
     ] {
@@ -435,10 +439,10 @@ fn the_length_of_metadata_is_limited() {
         let mut text = vec![0; length];
         // The reader ignores zeros at the end only.
         text[length - 1] = b'x';
-        tracewell::format::ctf::metadata::read(&text).unwrap_err().message
+        tracewell::format::ctf::metadata::read(&text).unwrap_err().to_string()
     };
-    let message = format!("expected metadata of at most {MAX_LEN} bytes, found {}", MAX_LEN + 1);
-    assert_eq!(refused(MAX_LEN + 1), message);
+    let expected = format!("1:1: expected metadata of at most {MAX_LEN} bytes, found ");
+    assert_eq!(refused(MAX_LEN + 1), expected + &(MAX_LEN + 1).to_string());
     assert_eq!(refused(MAX_LEN), refused(2));
 }
 

@@ -215,15 +215,21 @@ fn metadata_of_another_release_of_zephyr_gets_a_warning_from_the_eighth_event_on
     let (metadata, stream) = files("zephyr", "channel0_0");
     let text = String::from_utf8(metadata.clone()).unwrap();
     let newer = text.replacen("uint8_t id", "uint16_t id", 1).into_bytes();
-    let warning = |stream: &[u8]| {
-        let (_, trace) = read(&newer, stream);
+    let warning = |metadata: &[u8], stream: &[u8]| {
+        let (_, trace) = read(metadata, stream);
         let messages = trace.diagnostics.iter().map(|found| found.message.clone());
         messages.into_iter().find(|message| message.contains("does not belong to the firmware"))
     };
     let expected = "it declares events with stamps of 32 bits and ids of 16 bits, as in Zephyr \
                     from 4.4 on, before May 2026, but the stream contains stamps of 32 bits and \
                     ids of 8 bits, as in Zephyr up to 4.3";
-    assert!(warning(&stream).unwrap().contains(expected));
-    let first = (1..stream.len()).find(|length| warning(&stream[..*length]).is_some()).unwrap();
+    assert!(warning(&newer, &stream).unwrap().contains(expected));
+    let warns = |length: &usize| warning(&newer, &stream[..*length]).is_some();
+    let first = (1..stream.len()).find(warns).unwrap();
     assert_eq!([first - 1, first].map(|length| read(&metadata, &stream[..length]).0), [7, 8]);
+    // Streams of Zephyr have no packets.
+    let packets = text.replacen("stream {", "stream { packet.context := struct { };", 1);
+    assert!(packets.len() > text.len());
+    let newer = packets.replacen("uint8_t id", "uint16_t id", 1).into_bytes();
+    assert_eq!(warning(&newer, &stream), None);
 }

@@ -269,6 +269,18 @@ fn an_optional_field_has_a_text_if_it_is_absent() {
     trace(folder.path(), &fragments, &[1, 7, 0]);
     let (_, text) = read(folder.path());
     assert_eq!(text, ": { s = 1, o = 7 }\n: { s = 0, o = <none> }\n");
+
+    // A byte of 1 precedes these fields.
+    let member = |selected: u8, bytes: &[u8]| {
+        let optional = json!({
+            "type": "optional", "field-class": unsigned(json!({})),
+            "selector-field-location": { "origin": "event-record-payload", "path": ["n"] },
+            "selector-field-ranges": [[selected, selected]],
+        });
+        field(structure(&[("o", optional)]), bytes)
+    };
+    assert_eq!(member(1, &[7]), ("f={ o = 7 }".to_owned(), "{ o = 7 }".to_owned()));
+    assert_eq!(member(2, &[]), ("f={ o = none }".to_owned(), "{ o = <none> }".to_owned()));
 }
 
 /// Values before the events of a packet: a structure, a float, a string and bytes.

@@ -11,7 +11,7 @@ use support::{EventLog, fixture, read, shared};
 use tracewell::analysis::tracks::{Occupant, TrackBuilder, Tracks};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Loss, LossCause, Severity, Trace};
-use tracewell_wire::systemview::{Form, Packet, TextOrder, ids};
+use tracewell_wire::systemview::{Form, Packet, TextOrder, ids, text};
 
 /// Returns the shared file of this name, or the copy among the fixtures.
 fn find(name: &str) -> Option<PathBuf> {
@@ -434,10 +434,30 @@ fn the_order_of_long_texts_is_found_and_kept() {
 
 /// Appends a packet that follows one tick after the previous one.
 fn put(bytes: &mut Vec<u8>, id: u32, payload: &[u8]) {
-    let mut room = [0; 80];
+    let mut room = vec![0; payload.len() + 16];
     let packet = Packet { core: 0, id, payload, delta: 1, length: 0 };
     let length = packet.write(Form::default(), &mut room).unwrap();
     bytes.extend(&room[..length]);
+}
+
+/// The first long text shows the order of the bytes of all long texts.
+#[test]
+fn the_first_long_text_can_be_the_name_of_a_task() {
+    let name = "n".repeat(300);
+    for order in [TextOrder::LowFirst, TextOrder::HighFirst] {
+        let mut bytes = vec![0; tracewell_wire::systemview::SYNC];
+        let mut packet = |id: u32, payload: &[u8]| put(&mut bytes, id, payload);
+        let mut long = vec![0; 320];
+        let length = text::write(name.as_bytes(), order, &mut long).unwrap();
+        packet(ids::TRACE_START, &[]);
+        packet(ids::TASK_INFO, &[&[1, 2], &long[..length]].concat());
+        packet(ids::TASK_START_EXEC, &[1]);
+        let settings = Settings { format: Some("systemview".to_owned()), ..Settings::default() };
+        let mut log = EventLog::default();
+        let trace = Input::from_bytes("recording", bytes, settings).unwrap().read(&mut log);
+        let context = trace.unwrap().contexts.get(log.rows[2].context).unwrap().name.clone();
+        assert_eq!((log.rows.len(), context), (3, name.clone()), "{order:?}");
+    }
 }
 
 /// A recording can begin in the middle, so events can precede their description.

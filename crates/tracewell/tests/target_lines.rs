@@ -7,7 +7,7 @@ mod support;
 use support::{EventLog, in_pieces};
 use tracewell::format::{self, Progress, Settings};
 use tracewell::model::Trace;
-use tracewell_wire::target::packet::CHECKED;
+use tracewell_wire::target::packet::{CHECKED, MAX_PACKET};
 use tracewell_wire::target::{Header, crc16, ids};
 
 fn packet(header: Header, payload: &[u8]) -> Vec<u8> {
@@ -114,6 +114,37 @@ fn a_gap_makes_the_states_of_all_tasks_unknown() {
     assert_eq!(labels(2), ["run", "mark", "mark", "run"]);
 }
 
+/// Numbers of packets wrap, so half of the numbers are later than a packet's number.
+#[test]
+fn a_packet_that_is_far_ahead_is_not_old() {
+    for (number, events, is_old) in [(1 << 31, 4, false), ((1 << 31) + 1, 2, true)] {
+        let header = Header { number, first: 2, time: 5000, cores: 1, ..Header::default() };
+        let line = [marks(0, 10), packet(header, &[ids::MARK, 0, 1, ids::MARK, 1, 2])];
+        let (trace, log) = read(&line.concat());
+        assert_eq!((log.rows.len(), notes(&trace).contains("is older than")), (events, is_old));
+    }
+}
+
+/// A target sends its definitions again and again.
+#[test]
+fn repeated_definitions_are_counted_once() {
+    let entry = |part, priority, name: &[u8]| {
+        let mut entry = [0; 32];
+        // The kind is a task, and its number is 7.
+        entry[..5].copy_from_slice(&[2, part, 0, priority, 7]);
+        entry[12..][..name.len()].copy_from_slice(name);
+        entry
+    };
+    // Only the first part has a priority.
+    let entries = [entry(0, 3, b"a name of 20 letters"), entry(1, 0, b"and more")].concat();
+    let header = Header { core: 255, cores: 1, ..Header::default() };
+    let definitions = packet(header, &entries);
+    let (trace, _) = read(&[&definitions[..], &definitions, &marks(0, 1)].concat());
+    assert_eq!(trace.fact("definitions"), Some(2));
+    let names: Vec<_> = trace.objects.iter().map(|(_, object)| &*object.label).collect();
+    assert_eq!(names, ["a name of 20 lettersand more"]);
+}
+
 /// Passes the bytes to a decoder in pieces, as if more input followed. Returns the number of events
 /// and the largest number of bytes that the decoder kept.
 fn live(bytes: &[u8]) -> (usize, usize) {
@@ -149,6 +180,24 @@ fn a_live_line_can_begin_with_text() {
             assert_eq!(trace.facts, whole.facts);
         }
     }
+}
+
+#[test]
+fn two_packets_near_each_other_are_a_line() {
+    // Returns the number of events of two packets in a text, one this number of bytes after the
+    // other.
+    let events = |distance: usize| {
+        let text = |length: usize| vec![b'.'; length];
+        let first = marks(0, 10);
+        let between = text(distance - first.len());
+        let bytes = [text(2 * MAX_PACKET), first, between, marks(1, 10), text(100)].concat();
+        let mut decoder = format::by_name("target").unwrap().decoder(&Settings::default()).unwrap();
+        let (mut trace, mut log) = (decoder.trace(), EventLog::default());
+        let window = format::Input { offset: 0, bytes: &bytes, last: false };
+        decoder.decode(window, &mut trace, &mut log).unwrap();
+        log.rows.len()
+    };
+    assert_eq!([2 * MAX_PACKET, 2 * MAX_PACKET + 1].map(events), [4, 0]);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use tracewell_record::stream::{Identity, Log, Take};
+use tracewell_wire::native::image::{Committed, lane};
 use tracewell_wire::native::{WORD, block, crc32c};
 use tracewell_wire::posix::log::MAGIC as POSIX_LOG;
 use tracewell_wire::posix::object::at;
@@ -189,6 +190,7 @@ pub(crate) fn native() -> Vec<Sample> {
         sample("equal times", equal_times()).sealed(seal_native).without_sweeps(),
         sample("memory", kernel_stream(12).1),
         sample("memory with a damaged packet", damaged_memory()).without_sweeps(),
+        sample("memory with a damaged position", damaged_position()).without_sweeps(),
         sample("memory, partly read", kernel_stream(50).1),
     ]
 }
@@ -245,15 +247,29 @@ fn kernel_stream(read_after: u64) -> (Vec<u8>, Vec<u8>) {
     (log.close_image(&image, 1 << 40).unwrap(), bytes)
 }
 
-/// Returns the memory of a stream whose second packet of four has a damaged header.
-fn damaged_memory() -> Vec<u8> {
+/// Returns the memory of a stream in which a thread recorded 100 events.
+fn memory_of_steps() -> Vec<u8> {
     let words = memory();
     let image = image(&words, 1, 0, "program/step(number:u64)");
     let thread = writer(&image, 0, Identity { process: 1, thread: 15, name: [0; 16] });
     for number in 0..100 {
         thread.push(&image, STEP, 5 * number, &[number], &[]).unwrap();
     }
-    let mut bytes = native::bytes(&words);
+    native::bytes(&words)
+}
+
+/// Returns the memory of a stream whose last position is the first word of a packet.
+fn damaged_position() -> Vec<u8> {
+    let mut bytes = memory_of_steps();
+    let position = 5 * u64::from(GEOMETRY.packet_words) + 1;
+    let place = (GEOMETRY.head(0) + lane::COMMITTED) * WORD;
+    bytes[place..][..WORD].copy_from_slice(&Committed::new(position, 100).0.to_le_bytes());
+    bytes
+}
+
+/// Returns the memory of a stream whose second packet of four has a damaged header.
+fn damaged_memory() -> Vec<u8> {
+    let mut bytes = memory_of_steps();
     let second = GEOMETRY.lane(0) + GEOMETRY.packet_words as usize;
     bytes[second * WORD..][..WORD].fill(0xFF);
     bytes
@@ -269,7 +285,9 @@ fn equal_times() -> Vec<u8> {
     let mut log = Log::new(Vec::new(), Take::Out);
     let mut number = 0;
     for (thread, stamps, until) in [
-        (0, &[5_u64][..], 6),
+        // The last time before the second limit occurs in both threads.
+        (1, &[5_u64, 6, 9, 11][..], 6),
+        (0, &[9, 12], 10),
         (1, &[15, 20, 20, 25], 20),
         (0, &[20, 20, 25, 30], 25),
         (1, &[30, 30], 30),

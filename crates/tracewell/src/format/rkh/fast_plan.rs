@@ -126,6 +126,25 @@ mod tests {
     use super::*;
     use crate::format::rkh::schema;
 
+    /// Events with the first byte of a configuration record exist in some dialects.
+    #[test]
+    fn a_frame_that_may_be_a_configuration_record_is_slow() {
+        use Dialect::{V2_0, V2_0Pre, V2_2, V2_3, V2_4_3, V2_4_4, V2_4_5, V3_4};
+        let dialects = [V2_0Pre, V2_0, V2_2, V2_3, V2_4_3, V2_4_4, V2_4_5, V3_4];
+        let mut fixed = Vec::new();
+        for dialect in dialects {
+            let settings = Settings::default();
+            let plans = Plans::new(&schema(dialect), 0, dialect, &settings);
+            let fast = FastPlans::new(&plans, &settings);
+            for code in [0xAC, 0xAD, 0xAE, 0x0C, 0x0E] {
+                assert_eq!(fast.get(code).length, NO_LENGTH, "{dialect:?} {code:#X}");
+                let plan = plans.get(code).and_then(|plan| FastPlan::new(plan, &settings));
+                fixed.extend(plan.map(|_| code));
+            }
+        }
+        assert_eq!(fixed, [0x0C, 0x0E, 0x0C, 0x0E, 0x0C, 0x0E, 0xAC]);
+    }
+
     #[test]
     fn the_active_object_of_a_step_has_as_many_bytes_as_pointers() {
         for (pointer, object) in [(2, 0x2211), (4, 0x4433_2211)] {

@@ -276,3 +276,18 @@ fn span(start: usize) -> Span {
     let start = u32::try_from(start).unwrap_or(u32::MAX - Record::SIZE as u32);
     Span { start, payload: start, end: start + Record::SIZE as u32 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_of_scattered_records_has_a_limited_number_and_reach() {
+        let places: Vec<_> = (0..BATCH + 1).map(|place| 32 * place + 64).rev().collect();
+        let (first, last) = (places[0], places[BATCH - 1]);
+        assert_eq!(reach(&places, first), (last, BATCH));
+        assert_eq!(reach(&places[BATCH - 1..], last), (64, 2));
+        let most = u32::MAX as usize - Record::SIZE;
+        assert_eq!(reach(&[0, most, most + 1], 0), (0, 2));
+    }
+}

@@ -126,6 +126,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_key_of_a_recording_program_shows_a_head() {
+        let heads: [&[u8]; 3] = [b";Version 3\n", b";\n; Author me\n", b"; Offset Core0 0"];
+        assert!(heads.iter().all(|head| is_head(head)));
+        let others: [&[u8]; 3] = [b"Version 3\n", b"; Comment\n", b"; Comment\n\n; Version 3\n"];
+        assert!(!others.iter().any(|other| is_head(other)));
+    }
+
+    #[test]
     fn a_head_ends_at_the_first_line_without_a_semicolon() {
         let bytes =
             b";\r\n; Version \tSEGGER SystemView V2.52d\r\n; ESP_Extension\n; Offset Core1 90\n\

@@ -159,3 +159,36 @@ impl Slices for Section<'_> {
         Batch { first, columns, records }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tracewell_wire::ByteOrder;
+    use tracewell_wire::threadx::{Layout, Width, context};
+
+    use super::*;
+    use crate::format::{Settings, by_name};
+    use crate::model::{Context, ContextKind};
+
+    #[test]
+    fn a_section_has_used_slots_and_known_contexts_only() {
+        const KNOWN: u32 = 0x100;
+        let layout = Layout { width: Width::Bits32, order: ByteOrder::Little, name_size: 32 };
+        let format = by_name("threadx").unwrap();
+        let mut trace = format.decoder(&Settings::default()).unwrap().trace();
+        let (key, kind) = (KNOWN.into(), ContextKind::Thread);
+        let (key_text, name) = (String::new(), String::new());
+        trace.contexts.add(Context { key, key_text, kind, name, object: None });
+        // `last` is the context of the last slot.
+        let is_section = |last: u32| {
+            let slot = |context: u32| [context, 0, 7, 0, 0, 0, 0, 0].map(u32::to_le_bytes);
+            let contexts = std::iter::repeat_n(KNOWN, 2 * SLICE - 1).chain([last]);
+            let bytes: Vec<u8> = contexts.flat_map(slot).flatten().collect();
+            let slots = Slots::new(&bytes, layout);
+            let before = (Ticking::new(trace.clock.counter), ContextId::default());
+            let range = 0..slots.len();
+            Section::new((slots, range, 0), before, &trace, &Threads::new(1)).is_some()
+        };
+        let contexts = [KNOWN, KNOWN + 1, context::UNUSED as u32];
+        assert_eq!(contexts.map(is_section), [true, false, false]);
+    }
+}

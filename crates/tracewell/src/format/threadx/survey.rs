@@ -314,5 +314,10 @@ mod tests {
             assert!(Survey::sample(slots, MASK, None).is_none());
             assert!(Survey::walk(slots, MASK, None).nanoseconds);
         });
+        for (largest, nanoseconds) in [(NANOSECONDS - 1, true), (NANOSECONDS, false)] {
+            with_slots([0, largest as u32].into_iter(), |slots| {
+                assert_eq!(Survey::walk(slots, MASK, None).nanoseconds, nanoseconds, "{largest}");
+            });
+        }
     }
 }

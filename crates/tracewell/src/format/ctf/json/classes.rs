@@ -195,7 +195,7 @@ fn integer(object: Object<'_>, kind: IntegerKind, log: &mut Log) -> Result<Type,
     let length = object.need("length")?;
     let bits = match length.unsigned()? {
         0 => return Err(length.expected("a length of at least 1 bit")),
-        bits @ 1..=64 => bits as u8,
+        bits @ ..=64 => bits as u8,
         bits => {
             let reason = format!("expected a field of at most 64 bits, found {bits} bits");
             return Ok(Type::Unsupported(reason.into()));
