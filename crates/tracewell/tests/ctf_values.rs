@@ -12,6 +12,7 @@ use tracewell::export::{ExportNames, ctf};
 use tracewell::format::Options;
 use tracewell::format::ctf::babeltrace::print;
 use tracewell::input::{Input, Settings};
+use tracewell::model::{Batch, Flow, Sink, Trace};
 use tracewell::select::{Expression, Selection};
 use tracewell::source::Source;
 
@@ -281,6 +282,33 @@ fn an_optional_field_has_a_text_if_it_is_absent() {
     };
     assert_eq!(member(1, &[7]), ("f={ o = 7 }".to_owned(), "{ o = 7 }".to_owned()));
     assert_eq!(member(2, &[]), ("f={ o = none }".to_owned(), "{ o = <none> }".to_owned()));
+}
+
+#[test]
+fn events_have_their_offsets() {
+    struct Offsets(Vec<u64>);
+
+    impl Sink for Offsets {
+        fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
+            self.0.extend((0..batch.len()).map(|row| batch.records.offset(row)));
+            Flow::Continue(())
+        }
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let number = unsigned(json!({}));
+    let list = json!({ "type": "static-length-array", "length": 2, "element-field-class": number.clone() });
+    for (class, size) in [(number, 1), (list, 2)] {
+        let payload = structure(&[("f", class)]);
+        let fragments = [
+            json!({ "type": "data-stream-class" }),
+            json!({ "type": "event-record-class", "payload-field-class": payload }),
+        ];
+        trace(folder.path(), &fragments, &[7; 20]);
+        let mut offsets = Offsets(Vec::new());
+        Input::open(folder.path(), Settings::default()).unwrap().read(&mut offsets).unwrap();
+        assert_eq!(offsets.0, (0..20).step_by(size).collect::<Vec<_>>());
+    }
 }
 
 /// Values before the events of a packet: a structure, a float, a string and bytes.

@@ -440,23 +440,32 @@ fn put(bytes: &mut Vec<u8>, id: u32, payload: &[u8]) {
     bytes.extend(&room[..length]);
 }
 
-/// The first long text shows the order of the bytes of all long texts.
+/// The first long text shows the order of the bytes of all long texts. If both orders are possible,
+/// it is the order of the shorter text. A later long text changes nothing.
 #[test]
 fn the_first_long_text_can_be_the_name_of_a_task() {
+    const FOLLOWING: usize = 6000;
     let name = "n".repeat(300);
     for order in [TextOrder::LowFirst, TextOrder::HighFirst] {
         let mut bytes = vec![0; tracewell_wire::systemview::SYNC];
         let mut packet = |id: u32, payload: &[u8]| put(&mut bytes, id, payload);
-        let mut long = vec![0; 320];
-        let length = text::write(name.as_bytes(), order, &mut long).unwrap();
         packet(ids::TRACE_START, &[]);
-        packet(ids::TASK_INFO, &[&[1, 2], &long[..length]].concat());
+        let mut task = |number: u8, name: &str| {
+            let mut long = vec![0; 320];
+            let length = text::write(name.as_bytes(), order, &mut long).unwrap();
+            packet(ids::TASK_INFO, &[&[number, 2], &long[..length]].concat());
+        };
+        task(1, &name);
+        // Of this name, the other order has only the first letter. The next letters are a packet.
+        task(2, &"a".repeat(256));
         packet(ids::TASK_START_EXEC, &[1]);
+        // With the other order, the first name ends within these packets.
+        (0..FOLLOWING).for_each(|_| packet(ids::IDLE, &[]));
         let settings = Settings { format: Some("systemview".to_owned()), ..Settings::default() };
         let mut log = EventLog::default();
         let trace = Input::from_bytes("recording", bytes, settings).unwrap().read(&mut log);
-        let context = trace.unwrap().contexts.get(log.rows[2].context).unwrap().name.clone();
-        assert_eq!((log.rows.len(), context), (3, name.clone()), "{order:?}");
+        let context = trace.unwrap().contexts.get(log.rows[3].context).unwrap().name.clone();
+        assert_eq!((log.rows.len(), context), (4 + FOLLOWING, name.clone()), "{order:?}");
     }
 }
 

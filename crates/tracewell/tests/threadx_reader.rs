@@ -6,8 +6,17 @@ use std::path::Path;
 
 use support::{dumps, number, read, table};
 use tracewell::format::threadx::layout;
+use tracewell::format::{Settings, by_name};
 use tracewell::model::{ContextKind, Object};
-use tracewell_wire::threadx::{Event, PriorityWord, RegistrySlot};
+use tracewell_wire::ByteOrder;
+use tracewell_wire::threadx::{Event, Layout, PriorityWord, RegistrySlot, Width};
+
+#[test]
+fn the_layout_before_the_first_dump_is_the_usual_one() {
+    let decoder = by_name("threadx").unwrap().decoder(&Settings::default()).unwrap();
+    let usual = Layout { order: ByteOrder::Little, width: Width::Bits32, name_size: 32 };
+    assert_eq!(layout(&decoder.trace()), usual);
+}
 
 #[test]
 fn events_agree_with_the_expected_answers() {

@@ -147,6 +147,7 @@ mod tests {
         // 1/3 s of the offset and 4/3 s of the value are rounded down separately.
         assert_eq!(babeltrace_nanoseconds(&clock(3, 10, 4), 4), 12_666_666_666);
         assert_eq!(babeltrace_nanoseconds(&clock(1000, 0, -1), 2), 1_000_000);
+        assert_eq!(babeltrace_nanoseconds(&clock(1, 0, 0), 2), 2_000_000_000);
         assert_eq!(babeltrace_nanoseconds(&clock(NANOSECONDS, 0, 1 << 60), 7), (1 << 60) + 7);
     }
 

@@ -356,6 +356,11 @@ mod tests {
     use crate::format::ctf::program::{NO_VALUE, Nothing};
 
     fn layout(header: &str) -> Layout {
+        layout_with(header, "u16 x;")
+    }
+
+    /// Like [`layout`], for an event with these fields.
+    fn layout_with(header: &str, fields: &str) -> Layout {
         let text = format!(
             "/* CTF 1.8 */ trace {{ major = 1; minor = 8; byte_order = le; }};\n\
              clock {{ name = c; }};\n\
@@ -364,7 +369,7 @@ mod tests {
              typealias integer {{ size = 32; align = 8; map = clock.c.value; }} := t32;\n\
              typealias integer {{ size = 64; align = 8; map = clock.c.value; }} := t64;\n\
              stream {{ event.header := {header}; }};\n\
-             event {{ name = e; id = 3; fields := struct {{ u16 x; }}; }};\n"
+             event {{ name = e; id = 3; fields := struct {{ {fields} }}; }};\n"
         );
         Layout::new(metadata::read(text.as_bytes()).unwrap().metadata, Programs::One).unwrap()
     }
@@ -464,6 +469,15 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_quick_header_stores_a_value_that_an_event_reads() {
+        let variant = "variant <stream.event.header.id> { u16 compact; u32 extended; } x;";
+        for (fields, is_stored) in [("u16 x;", false), (variant, true)] {
+            let header = layout_with(LTTNG, fields).streams[0].quick_header.unwrap();
+            assert_eq!(header.register.is_some(), is_stored, "{fields}");
         }
     }
 

@@ -304,9 +304,7 @@ impl Make<'_> {
             programs.and_then(|programs| if size <= *budget { Ok(programs) } else { Err(fault) });
         *budget = budget.saturating_sub(size);
         let plain = match programs.as_deref() {
-            Ok([program]) if self.programs == Programs::One && packet == 0 => {
-                PlainEvent::new(program, all.min(MAX_SLOTS) as u8)
-            }
+            Ok([program]) => PlainEvent::new(program, all.min(MAX_SLOTS) as u8),
             _ => None,
         };
         let direct = match programs.as_deref() {

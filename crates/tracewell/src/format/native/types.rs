@@ -7,7 +7,7 @@ use tracewell_wire::native::{EventTypeText, FieldKind, SPAN_ENTER, SPAN_EXIT};
 use super::kernel::KernelEvents;
 use super::sites;
 use crate::model::schema::{Argument, ArgumentKind, Details, EventType, Instrumentation, Means};
-use crate::model::{Meaning, Severity, Trace};
+use crate::model::{Meaning, Severity, Trace, unique};
 use crate::text::shown;
 
 /// Adds an event type, unless the user supplied a type for the same id.
@@ -56,10 +56,8 @@ fn event_type(id: u32, text: &EventTypeText<'_>, instrumentation: Instrumentatio
     let mut args: Vec<Argument> = Vec::new();
     for field in text.fields() {
         // Programs may give two fields the same name, but consumers need unique names.
-        let taken = args.iter().any(|argument| argument.name == field.name);
-        let name =
-            if taken { format!("{}_{}", field.name, args.len() + 1) } else { field.name.into() };
-        let name = shown(&name).into_owned();
+        let is_used = |name: &str| args.iter().any(|argument| argument.name == name);
+        let name = unique(&shown(field.name), is_used);
         let kind = if args.len() < span_fields { ArgumentKind::Span } else { kind(field.kind) };
         args.push(Argument { name, kind, encoding: String::new(), zero: None });
     }
@@ -85,5 +83,23 @@ const fn kind(kind: FieldKind) -> ArgumentKind {
         FieldKind::Bytes => ArgumentKind::Bytes,
         FieldKind::Bool => ArgumentKind::Bool,
         FieldKind::Unsigned => ArgumentKind::Unsigned,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_with_equal_names_get_unique_ones() {
+        for (text, expected) in [
+            ("program/e(a:u64,a_3:u64,a:u64)", ["a", "a_3", "a_2"]),
+            ("program/e(a:u64,a:u64,a_2:u64)", ["a", "a_2", "a_2_2"]),
+        ] {
+            let text = EventTypeText::parse(text).unwrap();
+            let args = event_type(70, &text, sites::instrumentation(&text)).args;
+            let names: Vec<_> = args.iter().map(|argument| argument.name.as_str()).collect();
+            assert_eq!(names, expected);
+        }
     }
 }

@@ -440,6 +440,7 @@ mod tests {
             Settings { pool_low_water: !from.pool_low_water, ..from },
             Settings { pointer: 2, ..from },
             Settings { function: 2, ..from },
+            Settings { pointer: 2, function: 2, ..from },
         ];
         let found = neighbours(&from);
         for settings in one {

@@ -134,3 +134,14 @@ impl Events {
         Flow::Continue(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bits_of_an_identifier_can_be_shifted_out_of_its_address() {
+        let address = |shift| address(5, 0x1000, shift);
+        assert_eq!([0, 2, 31, 32].map(address), [0x1005, 0x1014, 0x8000_1000, 0x1000]);
+    }
+}
