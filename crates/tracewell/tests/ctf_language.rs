@@ -407,12 +407,13 @@ fn a_chain_of_structures_cannot_double_without_limit() {
         let message = format!("expected at most {MAX_FIELDS} fields, found more");
         assert!(error.ends_with(&message), "{error}");
     }
-    // With itself, structure `n` has `3 * 2^n - 1` fields. These structures and the structure around
-    // them have as many fields as the limit.
+    // Structure `n` has `3 * 2^n - 1` fields, including itself. These structures and the structure
+    // around them have as many fields as the limit.
     let members = [18, 16, 14, 12, 10, 8, 6, 4, 3].map(|n| format!("struct s{n} m{n}; ")).concat();
     let event = |members: &str| {
         let structures = chain(19, "u8 a;");
-        read(&format!("{structures} event {{ fields := struct {{ {members} }}; }};")).map(|_| ())
+        let text = format!("{structures} event {{ fields := struct {{ {members} }}; }};");
+        read(&text).map(|_| ())
     };
     assert_eq!(event(&members), Ok(()));
     assert!(event(&(members + "u8 last;")).is_err());
