@@ -178,8 +178,7 @@ impl TracedProcess {
 
     /// Returns true if the area belongs to this process alone.
     fn has_area(&self) -> bool {
-        let area = self.area.load(Acquire);
-        !area.is_null() && !ptr::eq(area, NO_AREA.as_ptr()) && !inheritance::is_page_of_all(area)
+        is_own_area(self.area.load(Acquire))
     }
 
     fn area(&self) -> &'static [AtomicU64] {
@@ -200,10 +199,16 @@ impl TracedProcess {
 
     /// Returns the stream in a slot, if one is attached.
     #[inline(always)]
-    pub(crate) fn stream<'a>(&self, slot: usize, _: &'a Using) -> Option<&'a AttachedStream> {
+    pub(crate) fn stream<'a>(&self, slot: usize, using: &'a Using) -> Option<&'a AttachedStream> {
+        Self::stream_at(self.streams.get(slot)?.load(Acquire), using)
+    }
+
+    /// Returns the stream to which a pointer from `streams` refers.
+    #[inline(always)]
+    fn stream_at(place: *mut AttachedStream, _: &Using) -> Option<&AttachedStream> {
         // SAFETY: the pointer is null or points to a page that `attach` filled before it was stored
-        // here. A `Using` that was created before this load keeps the page mapped.
-        unsafe { self.streams.get(slot)?.load(Acquire).as_ref() }
+        // in `streams`. A `Using` that was created before it was loaded keeps the page mapped.
+        unsafe { place.as_ref() }
     }
 
     /// Returns true if the id of a user event was defined. Async-signal-safe.
@@ -242,12 +247,18 @@ impl TracedProcess {
             let _ = self.names.compare_exchange(ptr::null_mut(), names, AcqRel, Relaxed);
         }
         let start = area.as_ptr().cast_mut();
-        let first = self.area.compare_exchange(before, start, AcqRel, Acquire);
+        let mut first = self.area.compare_exchange(before, start, AcqRel, Acquire);
         if let Some(seen) = seen {
             if first.is_ok() {
                 self.seen.store(seen, Relaxed);
             }
             return self.has_area();
+        }
+        // Another thread that searched before the area existed may have stored what it found.
+        while let Err(other) = first
+            && !is_own_area(other)
+        {
+            first = self.area.compare_exchange(other, start, AcqRel, Acquire);
         }
         inheritance::leave(self);
         true
@@ -271,10 +282,12 @@ impl TracedProcess {
         let generation = area[at::GENERATION].load(Acquire);
         let mut registry = None;
         for slot in 0..SLOTS {
-            let nonce = area[at::SLOTS + slot].load(Acquire);
-            let present = self.stream(slot, using);
             let before = self.streams[slot].load(Acquire);
-            let known = present.map_or(0, |stream| stream.header.nonce);
+            let known = Self::stream_at(before, using).map_or(0, |stream| stream.header.nonce);
+            // Read the area after the pointer. The thread that attached a stream has found it in
+            // the area. In the other order, a stream that another thread attaches in the meantime
+            // would seem to be no longer in the area, and this thread would detach it.
+            let nonce = area[at::SLOTS + slot].load(Acquire);
             if nonce == 0 && known == 0 {
                 continue;
             }
@@ -343,6 +356,11 @@ impl Streams for TracedProcess {
         let stream = self.stream(slot, using).filter(|stream| stream.key == key);
         stream.map(AttachedStream::pool)
     }
+}
+
+/// Returns true if an area belongs to this process alone.
+fn is_own_area(area: *mut AtomicU64) -> bool {
+    !area.is_null() && !ptr::eq(area, NO_AREA.as_ptr()) && !inheritance::is_page_of_all(area)
 }
 
 /// Returns the mapped words that a pointer refers to, unless it is null.
@@ -417,5 +435,34 @@ mod tests {
         let texts: Vec<_> =
             events.filter(|(event, _)| event.id == UNNAMED).map(|(_, data)| data).collect();
         assert_eq!(texts, [&b"attaches the stream"[..], b"in the handler"]);
+    }
+
+    /// Runs in separate processes, because a process searches for its area only once.
+    #[test]
+    fn a_thread_that_finds_no_area_does_not_hide_the_area_that_another_thread_makes() {
+        const ROLE: &str = "TRACEWELL_TEST_TWO_SEARCHES";
+        if std::env::var_os(ROLE).is_none() {
+            let name =
+                "a_thread_that_finds_no_area_does_not_hide_the_area_that_another_thread_makes";
+            for _ in 0..50 {
+                let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+                test.args([&format!("local::tests::{name}"), "--exact"]).env(ROLE, "yes");
+                assert!(test.output().unwrap().status.success());
+            }
+            return;
+        }
+        let both = std::sync::Barrier::new(2);
+        let controller = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                both.wait();
+                TracedProcess::current();
+            });
+            both.wait();
+            Controller::create(0, &Attributes::default()).unwrap()
+        });
+        controller.stream().start();
+        record(UNNAMED, b"recorded", false, 0);
+        let events = std::iter::from_fn(|| controller.try_next().unwrap());
+        assert_eq!(events.filter(|(event, _)| event.id == UNNAMED).count(), 1);
     }
 }
