@@ -11,7 +11,7 @@ const DOCUMENT: &str = include_str!("../../../page/page.html");
 const STYLE: &str = include_str!("../../../page/page.css");
 
 /// The modules of the page; a module imports only from earlier modules.
-const MODULES: [&str; 70] = [
+const MODULES: [&str; 71] = [
     include_str!("../../../page/source.js"),
     include_str!("../../../page/bounds.js"),
     include_str!("../../../page/time.js"),
@@ -22,6 +22,7 @@ const MODULES: [&str; 70] = [
     include_str!("../../../page/exact.js"),
     include_str!("../../../page/identity.js"),
     include_str!("../../../page/intervals.js"),
+    include_str!("../../../page/eventdata.js"),
     include_str!("../../../page/model.js"),
     include_str!("../../../page/loads.js"),
     include_str!("../../../page/theme.js"),
