@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use support::ctf::structure;
-use support::{fixture, settings, shared};
+use support::{EventLog, fixture, settings, shared};
 use tracewell::export::events::{EventFormat, EventWriter};
-use tracewell::input::{Growing, Input};
+use tracewell::input::{Growing, Input, State};
 use tracewell::select::Selection;
 
 /// Number of steps in which a trace grows.
@@ -121,9 +121,8 @@ fn a_growing_trace_equals_the_complete_one() {
     }
 }
 
-/// Writes a chunk of a stream: the metadata, and a file with one packet for each number in
-/// `numbers`. Packet `n` begins at tick `10 * n` and contains two events.
-fn write_chunk(folder: &Path, numbers: Range<u8>) {
+/// Returns the metadata of traces with the packets that [`packet`] returns.
+fn metadata() -> String {
     let number = |bits: u8, roles: &[&str]| {
         json!({
             "type": "fixed-length-unsigned-integer", "length": bits, "alignment": 8,
@@ -151,17 +150,34 @@ fn write_chunk(folder: &Path, numbers: Range<u8>) {
         }),
         json!({ "type": "event-record-class", "payload-field-class": structure(&[("f", byte(&[]))]) }),
     ];
-    fs::create_dir(folder).unwrap();
-    let metadata = fragments.map(|fragment| format!("\u{1e}{fragment}\n")).concat();
-    fs::write(folder.join("metadata"), metadata).unwrap();
-    let packet = |number: u8| {
-        let begin = 10 * number;
-        let events = [begin, 1, begin + 5, 2];
-        let begin = u64::from(begin).to_le_bytes();
-        [&[3, 128, 128], &begin[..], &[number], &events].concat()
-    };
-    let packets: Vec<u8> = numbers.flat_map(packet).collect();
-    fs::write(folder.join("stream"), packets).unwrap();
+    fragments.map(|fragment| format!("\u{1e}{fragment}\n")).concat()
+}
+
+/// Returns a packet of a stream. Packet `n` begins at tick `10 * n` and contains two events: one at
+/// this tick, and one five ticks later.
+fn packet(instance: u8, number: u8) -> Vec<u8> {
+    let begin = 10 * number;
+    let events = [begin, 1, begin + 5, 2];
+    let begin = u64::from(begin).to_le_bytes();
+    [&[instance, 128, 128], &begin[..], &[number], &events].concat()
+}
+
+fn packets(instance: u8, numbers: Range<u8>) -> Vec<u8> {
+    numbers.flat_map(|number| packet(instance, number)).collect()
+}
+
+/// Writes files into a folder, and metadata beside them.
+fn write_files(folder: &Path, files: &[(&str, Vec<u8>)]) {
+    fs::create_dir_all(folder).unwrap();
+    fs::write(folder.join("metadata"), metadata()).unwrap();
+    for (name, bytes) in files {
+        fs::write(folder.join(name), bytes).unwrap();
+    }
+}
+
+/// Writes a chunk of a stream: the metadata, and a file with one packet for each number.
+fn write_chunk(folder: &Path, numbers: Range<u8>) {
+    write_files(folder, &[("stream", packets(3, numbers))]);
 }
 
 #[test]
@@ -235,4 +251,109 @@ fn a_wrong_time_to_wait_is_refused() {
     let error = Growing::open(&folder, settings(&["wait=1"])).unwrap_err();
     let expected = "-O wait: expected a time such as 1s or 200ms, found '1'";
     assert!(error.to_string().contains(expected), "{error}");
+}
+
+/// Follows the trace in a folder. Returns the number of events after each of the given changes.
+fn counts(folder: &Path, changes: &[&dyn Fn()]) -> Vec<u64> {
+    let mut growing = Growing::open(folder, settings(&[])).unwrap().unwrap();
+    let mut log = EventLog::default();
+    let count = |change: &&dyn Fn()| {
+        change();
+        growing.advance(&mut log).unwrap();
+        growing.trace().events
+    };
+    let counts = changes.iter().map(count).collect();
+    assert!(matches!(growing.end(&mut log), Ok(State::Done)));
+    counts
+}
+
+#[test]
+fn an_empty_file_of_a_new_stream_delays_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |name: &str| folder.path().join(name);
+    let begin = || write_chunk(&of("1/cpu"), 0..2);
+    // A file with the same name in a folder with the same name continues the stream.
+    let continued = || {
+        write_files(&of("2/cpu"), &[("stream", Vec::new())]);
+        write_chunk(&of("1/cpu"), 0..3);
+    };
+    let other_name = || {
+        write_files(&of("2/cpu"), &[("other", Vec::new())]);
+        write_chunk(&of("1/cpu"), 0..4);
+    };
+    let filled = || write_files(&of("2/cpu"), &[("other", packets(4, 0..4))]);
+    let other_folder = || {
+        write_files(&of("2/cpu1"), &[("stream", Vec::new())]);
+        write_chunk(&of("1/cpu"), 0..5);
+        write_files(&of("2/cpu"), &[("other", packets(4, 0..5))]);
+    };
+    let all_filled = || write_files(&of("2/cpu1"), &[("stream", packets(5, 4..5))]);
+    let changes: [&dyn Fn(); 6] =
+        [&begin, &continued, &other_name, &filled, &other_folder, &all_filled];
+    // The last events of the streams have equal times. Each waits for the streams before it.
+    assert_eq!(counts(folder.path(), &changes), [4, 6, 6, 15, 15, 20]);
+}
+
+#[test]
+fn a_stream_begins_once_its_first_packet_is_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |length: usize| {
+        let (stream, other) = (packets(3, 0..2), packets(4, 0..2));
+        write_files(folder.path(), &[("stream", stream[..length].to_vec()), ("other", other)]);
+    };
+    let changes: [&dyn Fn(); 5] =
+        [&|| write(1), &|| write(5), &|| write(15), &|| write(16), &|| write(32)];
+    // The first event of the other file is as early as any event can be. The last two events have
+    // equal times, and one waits for the other file.
+    assert_eq!(counts(folder.path(), &changes), [1, 1, 1, 4, 7]);
+}
+
+#[test]
+fn events_wait_at_most_as_long_as_the_option_allows() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["1", "2"].map(|name| folder.path().join(name));
+    for split in [2, 3] {
+        // The first stream has three packets, in one file or in two. The last one begins at tick
+        // 20. The second stream has one packet. A second has five ticks.
+        let first = packets(3, 0..split);
+        write_files(&paths[0], &[("a", first), ("b", packet(4, 0))]);
+        write_files(&paths[1], &[("a", packets(3, split..3)), ("b", Vec::new())]);
+        for (wait, expected) in [
+            ("0.2s", &[0, 0, 5, 5, 10, 15][..]),
+            ("1s", &[0, 0, 5, 5, 10, 15]),
+            ("1.2s", &[0, 0, 5, 5, 10]),
+            ("2s", &[0, 0, 5, 5, 10]),
+            ("2.2s", &[0, 0, 5, 5]),
+            ("100s", &[0, 0, 5, 5]),
+        ] {
+            let option = format!("wait={wait}");
+            let mut growing = Growing::open(folder.path(), settings(&[&option])).unwrap().unwrap();
+            let mut log = EventLog::default();
+            growing.advance(&mut log).unwrap();
+            let ticks: Vec<_> = log.rows.iter().map(|row| row.ticks).collect();
+            assert_eq!(ticks, expected, "{split} {wait}");
+        }
+    }
+}
+
+#[test]
+fn a_late_packet_begins_after_the_delivered_events() {
+    let folder = tempfile::tempdir().unwrap();
+    write_files(folder.path(), &[("a", packets(3, 0..3)), ("b", packet(4, 0))]);
+    let mut growing = Growing::open(folder.path(), settings(&["wait=1s"])).unwrap().unwrap();
+    let mut log = EventLog::default();
+    let ticks = |log: &EventLog| log.rows.iter().map(|row| row.ticks).collect::<Vec<_>>();
+    growing.advance(&mut log).unwrap();
+    assert_eq!(ticks(&log), [0, 0, 5, 5, 10, 15]);
+    // The packet begins at tick 10, but the events up to tick 15 were delivered.
+    fs::write(folder.path().join("b"), packets(4, 0..2)).unwrap();
+    growing.advance(&mut log).unwrap();
+    assert_eq!(ticks(&log)[6..], [15, 20, 20]);
+    assert!(matches!(growing.end(&mut log), Ok(State::Done)));
+    assert_eq!(ticks(&log)[9..], [25]);
+    let messages = growing.trace().diagnostics.iter().map(|found| found.message.clone());
+    let messages: Vec<_> = messages.collect();
+    let expected = "b: at byte 16: the packet was written later than the option `wait` allows; its \
+                    events get times that are later by 5 cycles";
+    assert!(messages.len() == 1 && messages[0].ends_with(expected), "{messages:?}");
 }

@@ -90,7 +90,7 @@ impl Common {
 
     /// Returns the number of cycles in a time. If the rate is unknown, a cycle counts as 1 ns.
     pub(super) fn cycles(&self, ns: u64) -> u64 {
-        scaled(ns, self.rate.unwrap_or(NANOSECONDS), NANOSECONDS)
+        scaled(ns, NANOSECONDS, self.rate.unwrap_or(NANOSECONDS))
     }
 
     /// Returns the clock of the model.
@@ -188,6 +188,14 @@ mod tests {
         let common = Common::new(clocks.iter());
         let stamps = clocks.each_ref().map(|clock| common.timing(clock).stamp(1));
         assert_eq!(stamps, [1_001_000_000, 500_001_000, 1_000_000_000]);
+    }
+
+    #[test]
+    fn a_time_has_the_cycles_of_the_common_clock() {
+        for (rate, expected) in [(1, 2), (1000, 2500), (NANOSECONDS, 2_500_000_000)] {
+            assert_eq!(Common::new([clock(rate, 0, 0)].iter()).cycles(2_500_000_000), expected);
+        }
+        assert_eq!(Common::new([].iter()).cycles(2_500_000_000), 2_500_000_000);
     }
 
     #[test]
