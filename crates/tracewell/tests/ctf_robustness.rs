@@ -107,6 +107,30 @@ fn packets_of_another_trace_are_read_with_one_warning() {
 }
 
 #[test]
+fn a_uuid_is_compared_only_after_a_magic_number() {
+    let warnings = |first: &str, bytes: &[u8]| {
+        let metadata = format!(
+            "/* CTF 1.8 */
+            typealias integer {{ size = 8; }} := u8;
+            trace {{ major = 1; minor = 8; byte_order = le;
+                uuid = \"00010203-0405-0607-0809-0a0b0c0d0e0f\";
+                packet.header := struct {{ {first} u8 uuid[16]; }}; }};
+            event {{ fields := struct {{ u8 a; }}; }};"
+        );
+        let (events, trace) = read(metadata.as_bytes(), bytes);
+        assert_eq!((events, trace.losses.damaged()), (5, 0), "{first}");
+        trace.diagnostics.iter().count()
+    };
+    let (own, other): (Vec<u8>, Vec<u8>) = ((0..16).collect(), (1..17).collect());
+    let magic = "integer { size = 32; } magic;";
+    let packet = |first: &[u8], uuid: &[u8]| [first, uuid, &[7; 5]].concat();
+    assert_eq!(warnings(magic, &packet(&0xC1FC_1FC1_u32.to_le_bytes(), &own)), 0);
+    assert_eq!(warnings(magic, &packet(&0xC1FC_1FC1_u32.to_le_bytes(), &other)), 1);
+    assert_eq!(warnings("u8 a;", &packet(&[9], &own)), 0);
+    assert_eq!(warnings("", &packet(&[], &own)), 0);
+}
+
+#[test]
 fn any_changed_byte_is_read() {
     for (trace, name) in [("odd", "stream"), ("classes", "stream"), ("zephyr", "channel0_0")] {
         let (metadata, stream) = files(trace, name);
@@ -232,4 +256,268 @@ fn metadata_of_another_release_of_zephyr_gets_a_warning_from_the_eighth_event_on
     assert!(packets.len() > text.len());
     let newer = packets.replacen("uint8_t id", "uint16_t id", 1).into_bytes();
     assert_eq!(warning(&newer, &stream), None);
+}
+
+/// The sizes of the stamp and the id in the header of an event, in bits.
+type Header = (u32, u32);
+
+/// Returns the metadata of a Zephyr with this header of events.
+fn zephyr((stamp, id): Header) -> String {
+    format!(
+        "/* CTF 1.8 */
+        typealias integer {{ size = 8; }} := u8;
+        trace {{ major = 1; minor = 8; byte_order = le; }};
+        stream {{ event.header := struct {{
+            integer {{ size = {stamp}; }} timestamp; integer {{ size = {id}; }} id; }}; }};
+        event {{ name = thread_switched_in; id = 17; fields := struct {{ u8 thread_id; }}; }};
+        event {{ name = thread_ready; id = 18; fields := struct {{ u8 thread_id; }}; }};"
+    )
+}
+
+/// Returns a stream of Zephyr in which each event has this header.
+fn switches((stamp, id): Header, stamps: &[u64]) -> Vec<u8> {
+    let event = |(index, now): (usize, &u64)| {
+        let stamp = &now.to_le_bytes()[..stamp as usize / 8];
+        let id = &[17 + index as u8 % 2, 0][..id as usize / 8];
+        [stamp, id, &[200]].concat()
+    };
+    stamps.iter().enumerate().flat_map(event).collect()
+}
+
+/// Returns the warning that the metadata does not belong to the firmware.
+fn warning(metadata: &str, stream: &[u8]) -> Option<String> {
+    let (_, trace) = read(metadata.as_bytes(), stream);
+    let messages = trace.diagnostics.iter().map(|found| found.message.clone());
+    messages.into_iter().find(|message| message.contains("does not belong to the firmware"))
+}
+
+const OLD: Header = (32, 8);
+const NEW: Header = (32, 16);
+const NEWEST: Header = (64, 16);
+
+#[test]
+fn metadata_of_another_zephyr_is_found_by_the_header_that_fits() {
+    let stamps: Vec<u64> = (1..=20).map(|event| event * 1000).collect();
+    let of = |header: Header| match header {
+        OLD => "Zephyr up to 4.3",
+        NEW => "Zephyr from 4.4 on, before May 2026",
+        _ => "Zephyr from May 2026 on",
+    };
+    for declared in [OLD, NEW, NEWEST] {
+        for header in [OLD, NEW, NEWEST] {
+            let found = warning(&zephyr(declared), &switches(header, &stamps));
+            let [words, expected] = [declared, header].map(|header| {
+                format!("{} bits and ids of {} bits, as in {}", header.0, header.1, of(header))
+            });
+            if header == declared {
+                assert_eq!(found, None, "{header:?}");
+            } else {
+                let found = found.unwrap();
+                assert!(found.contains(&format!("declares events with stamps of {words}, but")));
+                assert!(found.contains(&format!("stream contains stamps of {expected};")));
+            }
+        }
+    }
+    // No release of Zephyr has this header.
+    let found = warning(&zephyr((64, 8)), &switches(NEW, &stamps)).unwrap();
+    assert!(found.contains("declares events with stamps of 64 bits and ids of 8 bits, but"));
+    assert_eq!(warning(&zephyr(NEW), &switches((64, 8), &stamps)), None);
+    // Other systems have no event `thread_switched_in`, and Zephyr has no packets.
+    let other = zephyr(OLD).replace("thread_switched_in", "switched");
+    let packets =
+        zephyr(OLD).replace("byte_order = le;", "byte_order = le; packet.header := struct { };");
+    for metadata in [other, packets] {
+        assert_eq!(warning(&metadata, &switches(NEW, &stamps)), None);
+    }
+}
+
+#[test]
+fn times_of_a_zephyr_advance_by_less_than_a_second() {
+    let steps = |first: u64, step: u64| -> Vec<u64> {
+        (0..10).map(|event: u64| first.wrapping_add(event.wrapping_mul(step))).collect()
+    };
+    let second = 1_000_000_000;
+    for (header, first, step, fits) in [
+        (NEW, 0, 0, true),
+        (NEW, 0, 400_000_000, true),
+        // Stamps of 32 bits wrap.
+        (NEW, (1 << 32) - 1000, 300, true),
+        (NEW, 1 << 30, u64::MAX, false),
+        (NEWEST, 0, second - 1, true),
+        (NEWEST, 0, second, false),
+        (NEWEST, 0, second + 1, false),
+        (NEWEST, 0, (1 << 32) + 5, false),
+        (NEWEST, (1 << 32) - 1000, 300, true),
+        (NEWEST, 1 << 40, u64::MAX, false),
+    ] {
+        let stream = switches(header, &steps(first, step));
+        let found = warning(&zephyr(OLD), &stream);
+        assert_eq!(found.is_some(), fits, "{header:?} {first} {step}: {found:?}");
+    }
+}
+
+#[test]
+fn the_first_64_events_of_a_zephyr_decide() {
+    for (before, fits) in [(63, false), (64, true)] {
+        let stamps: Vec<u64> = (1..=before).map(|event| event * 1000).collect();
+        let mut stream = switches(NEW, &stamps);
+        // The metadata declares no event with this id.
+        stream.extend([0, 0, 1, 0, 19, 0, 200]);
+        assert_eq!(warning(&zephyr(OLD), &stream).is_some(), fits, "{before}");
+    }
+}
+
+/// Returns the number of events, and the messages without the place in the file.
+fn messages(metadata: &str, stream: &[u8]) -> (u64, Vec<String>) {
+    let (events, trace) = read(metadata.as_bytes(), stream);
+    let messages = trace.diagnostics.iter().map(|found| found.message.clone());
+    let rest = |message: String| message.strip_prefix("stream: at byte ").unwrap().to_owned();
+    (events, messages.map(rest).collect())
+}
+
+#[test]
+fn packets_have_sizes_that_fit() {
+    let metadata = "/* CTF 1.8 */
+        typealias integer { size = 8; } := u8;
+        trace { major = 1; minor = 8; byte_order = le;
+            packet.header := struct { integer { size = 32; } magic; u8 stream_id; }; };
+        stream { id = 0; packet.context := struct { u8 packet_size; u8 content_size; }; };
+        event { stream_id = 0; fields := struct { u8 a; }; };";
+    let whole = |class: u8, size: u8, content: u8, events: &[u8]| {
+        [&0xC1FC_1FC1_u32.to_le_bytes()[..], &[class, size, content], events].concat()
+    };
+    let content = |found: u8| {
+        vec![format!("0: expected a packet with 56 to 64 bits of content, found {found}")]
+    };
+    let size = |found: u8| {
+        vec![format!("0: expected a packet of whole bytes, found a size of {found} bits")]
+    };
+    for (size_of_packet, size_of_content, expected) in [
+        (64, 64, (1, vec![])),
+        (64, 56, (0, vec![])),
+        (64, 55, (0, content(55))),
+        (64, 65, (0, content(65))),
+        (64, 72, (0, content(72))),
+        (0, 0, (0, size(0))),
+        (63, 56, (0, size(63))),
+        (65, 56, (0, size(65))),
+        (
+            72,
+            64,
+            (
+                0,
+                vec![
+                    "0: expected a packet of 9 bytes, found the end of the file after 8".to_owned(),
+                ],
+            ),
+        ),
+        (
+            64,
+            60,
+            (
+                0,
+                vec![
+                    "7: expected an event, found a field beyond the end of the packet's content"
+                        .to_owned(),
+                ],
+            ),
+        ),
+    ] {
+        let stream = whole(0, size_of_packet, size_of_content, &[7]);
+        assert_eq!(messages(metadata, &stream), expected, "{size_of_packet} {size_of_content}");
+    }
+    // Some packets with two events, and the bytes after a packet.
+    let good = whole(0, 72, 72, &[7, 8]);
+    assert_eq!(messages(metadata, &[&good[..], &good].concat()), (4, vec![]));
+    let padded = whole(0, 96, 64, &[7, 8, 9, 10, 11]);
+    assert_eq!(messages(metadata, &[&padded[..], &good].concat()), (3, vec![]));
+    let class = "0: expected a stream class of the metadata, found id 1".to_owned();
+    assert_eq!(messages(metadata, &whole(1, 64, 64, &[7])), (0, vec![class]));
+    for length in 1..7 {
+        let beyond = "0: expected a packet, found a field beyond the end of the packet's content";
+        assert_eq!(messages(metadata, &good[..length]), (0, vec![beyond.to_owned()]), "{length}");
+    }
+    // Reading continues at the next magic number.
+    let mut wrong = good.clone();
+    wrong[0] = 0xC0;
+    let magic =
+        "0: expected a packet with the magic number 0xC1FC1FC1, found 0xC1FC1FC0".to_owned();
+    assert_eq!(messages(metadata, &wrong), (0, vec![magic.clone()]));
+    for length in 4..=wrong.len() {
+        let stream = [&wrong[..length], &good].concat();
+        assert_eq!(messages(metadata, &stream), (2, vec![magic.clone()]), "{length}");
+    }
+}
+
+#[test]
+fn an_event_that_occupies_no_bits_ends_its_packet() {
+    let metadata = "/* CTF 1.8 */
+        typealias integer { size = 8; } := u8;
+        trace { major = 1; minor = 8; byte_order = le; };
+        stream { packet.context := struct { u8 packet_size; u8 n; }; };
+        event { fields := struct { u8 a[stream.packet.context.n]; }; };";
+    let empty = "2: found an event without bits, which would repeat without end".to_owned();
+    assert_eq!(messages(metadata, &[32, 0, 1, 2]), (1, vec![empty.clone()]));
+    assert_eq!(messages(metadata, &[32, 1, 1, 2]), (2, vec![]));
+    assert_eq!(messages(metadata, &[32, 2, 1, 2]), (1, vec![]));
+    assert_eq!(messages(metadata, &[32, 0, 1, 2, 32, 1, 1, 2]), (3, vec![empty]));
+}
+
+/// Returns the ticks of events with these stamps of 64 bits, and the messages.
+fn ticks(stamps: &[u64]) -> (Vec<u64>, Vec<String>) {
+    #[derive(Default)]
+    struct Ticks(Vec<u64>);
+
+    impl Sink for Ticks {
+        fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
+            self.0.extend(batch.events().map(|event| event.ticks));
+            Flow::Continue(())
+        }
+    }
+
+    let metadata = b"/* CTF 1.8 */
+        trace { major = 1; minor = 8; byte_order = le; };
+        stream { event.header := struct { integer { size = 64; } timestamp; }; };
+        event { fields := struct { integer { size = 8; } a; }; };";
+    let stream: Vec<u8> =
+        stamps.iter().flat_map(|stamp| [&stamp.to_le_bytes()[..], &[7]].concat()).collect();
+    let file = |name: &str, bytes: &[u8]| TraceFile::new(name.into(), Arc::new(bytes.to_vec()));
+    let files = vec![file("metadata", metadata), file("stream", &stream)];
+    let settings = Settings { files: files.into(), ..Settings::default() };
+    let mut decoder = format::by_name("ctf").unwrap().decoder(&settings).unwrap();
+    let (mut trace, mut ticks) = (decoder.trace(), Ticks::default());
+    let input = Input { offset: 0, bytes: metadata, last: true };
+    assert_eq!(decoder.decode(input, &mut trace, &mut ticks), Ok(Progress::Done));
+    (ticks.0, trace.diagnostics.iter().map(|found| found.message.clone()).collect())
+}
+
+#[test]
+fn a_clock_that_went_back_far_continues_from_the_previous_event() {
+    let message = |back: &str, at: u64| {
+        format!(
+            "stream: at byte {at}: the clock went back by {back}; times continue from the previous \
+             event"
+        )
+    };
+    let start = 5_000_000;
+    assert_eq!(ticks(&[start, start, start + 3]), (vec![0, 0, 3], vec![]));
+    // A slightly smaller stamp is out of order, so later stamps are not shifted.
+    for (back, words) in [(1, "1 cycle"), (1_000_000, "1000000 cycles")] {
+        assert_eq!(
+            ticks(&[start, start - back, start + 10, start + 12]),
+            (vec![0, 0, 10, 12], vec![message(words, 9)])
+        );
+    }
+    // Otherwise the clock began anew.
+    assert_eq!(
+        ticks(&[start, start - 1_000_001, start, start + 1]),
+        (vec![0, 0, 1_000_001, 1_000_002], vec![message("1000001 cycles", 9)])
+    );
+    assert_eq!(
+        ticks(&[start, 10, 20, 5, 30, 4_000_000]),
+        (
+            vec![0, 0, 10, 10, 20, 3_999_990],
+            vec![message("4999990 cycles", 9), message("15 cycles", 27)]
+        )
+    );
 }

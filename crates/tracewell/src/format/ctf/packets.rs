@@ -1,6 +1,6 @@
 //! Reads the header and the context of a packet.
 
-use super::classes::{Class, Role};
+use super::classes::{Class, Integer, Role};
 use super::layout::Layout;
 use super::position::{Bits, Fault, FaultKind};
 use super::program::{Nothing, PacketNumbers, State};
@@ -150,11 +150,19 @@ pub(super) fn read<'a>(
 /// Returns the identifier of the trace and its offset in a packet. Returns `None` if the header of
 /// packets has no identifier after the magic number.
 fn identifier(layout: &Layout) -> Option<([u8; 16], usize)> {
+    magic_of(layout)?;
     let header = layout.metadata.packet_header.as_ref()?;
     match header.members.get(1).map(|member| &member.class) {
         Some(Class::Blob { is_uuid: true, .. }) => Some((layout.metadata.uuid?, 4)),
         _ => None,
     }
+}
+
+/// Returns the number with which packets begin, or `None` if they have no magic number.
+fn magic_of(layout: &Layout) -> Option<&Integer> {
+    let header = layout.metadata.packet_header.as_ref()?;
+    let Class::Integer(first) = &header.members.first()?.class else { return None };
+    first.roles.contains(&Role::Magic).then_some(first)
 }
 
 /// Returns an identifier as text.
@@ -172,12 +180,7 @@ pub(super) fn hyphenated(uuid: [u8; 16]) -> String {
 /// Searches `rest` for the next packet and returns its offset, at least 1. Returns `None` if there
 /// is no further packet, or if packets have no magic number.
 pub(super) fn find(layout: &Layout, rest: &[u8]) -> Option<usize> {
-    let header = layout.metadata.packet_header.as_ref()?;
-    let Class::Integer(first) = &header.members.first()?.class else { return None };
-    if !first.roles.contains(&Role::Magic) {
-        return None;
-    }
-    let magic = first.order.bytes_of_u32(MAGIC as u32);
+    let magic = magic_of(layout)?.order.bytes_of_u32(MAGIC as u32);
     let uuid = identifier(layout).map(|(uuid, _)| uuid);
     let mut from = 1;
     loop {
