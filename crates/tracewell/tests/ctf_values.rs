@@ -359,3 +359,260 @@ fn the_context_of_a_packet_has_values_of_each_kind() {
     let (first, second) = (of(7, 2.5, "one", [1, 2]), of(8, -0.25, "two", [3, 4]));
     assert_eq!(text, format!(": {{ {first}, both = {{ {second} }} }}, {{ f = 99 }}\n"));
 }
+
+/// Returns the arguments of the events of a stream of CTF 1.8, and the first diagnostic.
+fn read_language(text: &str, stream: &[u8]) -> (Vec<String>, Option<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let metadata = format!(
+        "/* CTF 1.8 */ trace {{ major = 1; minor = 8; byte_order = le; }};
+         typealias integer {{ size = 8; }} := u8; typealias integer {{ size = 16; align = 16; }} := u16;
+         typealias integer {{ size = 2; }} := le2;
+         typealias integer {{ size = 2; align = 4; }} := aligned2;
+         typealias integer {{ size = 2; byte_order = be; }} := be2;
+         typealias integer {{ size = 4; }} := le4;
+         typealias integer {{ size = 4; byte_order = be; }} := be4;
+         {text}"
+    );
+    fs::write(folder.path().join("metadata"), metadata).unwrap();
+    fs::write(folder.path().join("stream"), stream).unwrap();
+    let mut events = Vec::new();
+    let mut input = Input::open(folder.path(), Settings::default()).unwrap();
+    let trace = input.for_each(|event| events.push(event.args().to_string())).unwrap();
+    let message = trace.diagnostics.iter().next().map(|found| found.message.clone());
+    (events, message)
+}
+
+#[test]
+fn lengths_of_all_scopes_are_kept_apart() {
+    let text = "stream { packet.context := struct { u8 p; };
+            event.header := struct { u8 id; u8 n; }; event.context := struct { u8 k; }; };
+        event { id = 0; context := struct { u8 c; }; fields := struct {
+            u8 m; u8 header[stream.event.header.n]; u8 own[m]; u8 context[stream.event.context.k];
+            u8 specific[event.context.c]; u8 again[m]; u8 packet[stream.packet.context.p];
+            u8 last[stream.event.header.n]; }; };
+        event { id = 1; context := struct { u8 c; u8 d; }; fields := struct {
+            u8 own[event.context.d]; u8 header[stream.event.header.n]; }; };";
+    let first = [0, 1, 3, 4, 2, 10, 20, 21, 30, 31, 32, 40, 41, 42, 43, 50, 51, 60, 70];
+    let second = [1, 2, 0, 1, 3, 80, 81, 82, 90, 91];
+    let (events, message) = read_language(text, &[&[1][..], &first, &second].concat());
+    assert_eq!(
+        events,
+        [
+            "m=2, header=[ 10 ], own=[ 20, 21 ], context=[ 30, 31, 32 ], \
+             specific=[ 40, 41, 42, 43 ], again=[ 50, 51 ], packet=[ 60 ], last=[ 70 ], c=4, k=3, \
+             p=1",
+            "own=[ 80, 81, 82 ], header=[ 90, 91 ], c=1, d=3, k=0, p=1",
+        ]
+    );
+    assert_eq!(message, None);
+}
+
+#[test]
+fn numbers_of_different_byte_orders_do_not_share_a_byte() {
+    let share = |fields: &str| {
+        let text = format!("event {{ fields := struct {{ {fields} }}; }};");
+        let (_, message) = read_language(&text, &[0x21; 8]);
+        message.is_some_and(|message| {
+            message.ends_with("found numbers of different byte orders in one byte")
+        })
+    };
+    for fields in [
+        "u8 n; le4 a; le4 b; u16 c;",
+        "u8 n; be4 a; be4 b; u16 c;",
+        "u8 n; le4 a; le4 b; be4 c; be4 d;",
+        "u8 n; le4 a; string b; be4 c; be4 d;",
+        "u8 n; le4 a; u8 b; be4 c; be4 d;",
+        "u16 n; be4 a; be4 b; le4 c; le4 d;",
+        "u16 n; u8 a; be4 b; be4 c;",
+        "aligned2 a; le2 b; aligned2 c;",
+    ] {
+        assert!(!share(fields), "{fields}");
+    }
+    for fields in [
+        "u8 n; le4 a; be4 b;",
+        "u8 n; be4 a; le4 b;",
+        "u16 n; le4 a; be4 b;",
+        "u16 n; u8 a; be4 b; le4 c;",
+        "u8 n; le4 a; le2 b; be2 c;",
+        "aligned2 a; be2 b; le4 c;",
+        "u8 n; be4 a; floating_point { exp_dig = 8; mant_dig = 24; align = 1; } b; be4 c;",
+    ] {
+        assert!(share(fields), "{fields}");
+    }
+}
+
+#[test]
+fn long_texts_have_all_their_bytes() {
+    // Fields are read together up to this number of bytes.
+    let most = 1 << 17;
+    let sized = |length: u32| json!({ "type": "static-length-string", "length": length });
+    for lengths in [[most - 1, 1], [most, 2], [most + 1, 3], [most, most], [1, most]] {
+        let folder = tempfile::tempdir().unwrap();
+        let [first, second] = lengths;
+        let members = structure(&[
+            ("n", unsigned(json!({}))),
+            ("a", sized(first)),
+            ("b", sized(second)),
+            ("c", sized(2)),
+            ("m", unsigned(json!({}))),
+        ]);
+        let fragments = [
+            json!({ "type": "data-stream-class" }),
+            json!({ "type": "event-record-class", "payload-field-class": members }),
+        ];
+        let text = |length: u32, byte: u8| {
+            let mut text = vec![byte; length as usize];
+            text[length as usize - 1] = b'.';
+            text
+        };
+        let texts = [text(first, b'x'), text(second, b'y'), b"zz".to_vec()];
+        trace(folder.path(), &fragments, &[&[7][..], &texts.concat(), &[9]].concat());
+        let (events, _) = read(folder.path());
+        let [a, b, c] = texts.map(|text| String::from_utf8(text).unwrap());
+        assert!(events == [format!("n=7, a={a}, b={b}, c={c}, m=9")], "{lengths:?}");
+    }
+    // This number of bits is 8 more than 2^32.
+    let members = structure(&[("n", unsigned(json!({}))), ("a", sized((1 << 29) + 1))]);
+    let fragments = [
+        json!({ "type": "data-stream-class" }),
+        json!({ "type": "event-record-class", "payload-field-class": members }),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    trace(folder.path(), &fragments, b"12345678");
+    let mut input = Input::open(folder.path(), Settings::default()).unwrap();
+    let trace = input.for_each(|_| ()).unwrap();
+    assert_eq!((trace.events, trace.losses.damaged()), (0, 1));
+}
+
+/// A field: its declaration, its bytes, and its text as an argument and as a member of `others`.
+type Sample = (&'static str, &'static [u8], &'static str, &'static str);
+
+const PAYLOAD: [Sample; 13] = [
+    ("u8 n;", &[5], "n=5", "n = 5"),
+    ("string t;", b"ab\0", "t=ab", "t = ab"),
+    ("floating_point { exp_dig = 8; mant_dig = 24; } r;", &[0, 0, 0xC0, 0x3F], "r=1.5", "r = 1.5"),
+    ("struct { u8 x; string y; } s;", b"\x07q\0", "s={ x = 7, y = q }", "s = { x = 7, y = q }"),
+    ("u8 a[2];", &[3, 4], "a=[ 3, 4 ]", "a = [ 3, 4 ]"),
+    ("u8 e[0];", &[], "e=[ ]", "e = [ ]"),
+    (
+        "struct { u8 x; } l[2];",
+        &[1, 2],
+        "l=[ { x = 1 }, { x = 2 } ]",
+        "l = [ { x = 1 }, { x = 2 } ]",
+    ),
+    ("string m[2];", b"c\0\0", "m=[ c, \"\" ]", "m = [ c, \"\" ]"),
+    ("integer { size = 8; encoding = UTF8; } w[3];", b"xy\0", "w=xy", "w = xy"),
+    ("enum : u8 { A = 1, B } k;", &[1], "k=A", "k = 1"),
+    ("variant <k> { u8 A; string B; } v;", &[9], "v={ A = 9 }", "v = { A = 9 }"),
+    ("integer { size = 8; signed = true; } i;", &[0xFE], "i=-2", "i = -2"),
+    ("u8 z;", &[6], "z=6", "z = 6"),
+];
+
+const SPECIFIC: [Sample; 2] =
+    [("u8 sn;", &[50], "sn=50", "sn = 50"), ("string st;", b"sp\0", "st=sp", "st = sp")];
+
+const COMMON: [Sample; 2] =
+    [("u8 cn;", &[60], "cn=60", "cn = 60"), ("u8 ca[1];", &[61], "ca=[ 61 ]", "ca = [ 61 ]")];
+
+const PACKET: [Sample; 5] = [
+    ("u8 pn;", &[70], "pn=70", "pn = 70"),
+    ("string pt;", b"pk\0", "pt=pk", "pt = pk"),
+    (
+        "floating_point { exp_dig = 8; mant_dig = 24; } pr;",
+        &[0, 0, 0xC0, 0xBF],
+        "pr=-1.5",
+        "pr = -1.5",
+    ),
+    ("struct { u8 x; } ps;", &[71], "ps={ x = 71 }", "ps = { x = 71 }"),
+    ("u8 pa[2];", &[72, 73], "pa=[ 72, 73 ]", "pa = [ 72, 73 ]"),
+];
+
+/// An event with more than 32 fields has the fields from the 32nd on in the argument `others`.
+#[test]
+fn fields_beyond_the_arguments_are_members_of_one_argument() {
+    for leading in [0, 9, 10, 11, 15, 18, 20, 22, 24, 26, 30, 31, 32, 40] {
+        let numbers = (0..leading).map(|n| (format!("u8 f{n};"), vec![n as u8], n));
+        let own = numbers.map(|(declaration, bytes, n)| {
+            (declaration, bytes, format!("f{n}={n}"), format!("f{n} = {n}"))
+        });
+        let owned = |(declaration, bytes, flat, nested): &Sample| {
+            let bytes = bytes.to_vec();
+            ((*declaration).to_owned(), bytes, (*flat).to_owned(), (*nested).to_owned())
+        };
+        let payload: Vec<_> = own.chain(PAYLOAD.iter().map(owned)).collect();
+        let [specific, common, packet] = [&SPECIFIC[..], &COMMON, &PACKET]
+            .map(|part| part.iter().map(owned).collect::<Vec<_>>());
+        let scopes = [&payload, &specific, &common, &packet];
+        let [of_event, of_specific, of_common, of_packet] = scopes.map(|scope| {
+            scope.iter().map(|(declaration, ..)| format!("{declaration} ")).collect::<String>()
+        });
+        let text = format!(
+            "stream {{ packet.context := struct {{ {of_packet} }};
+                event.context := struct {{ {of_common} }}; }};
+             event {{ context := struct {{ {of_specific} }}; fields := struct {{ {of_event} }}; }};"
+        );
+        let bytes = [&packet, &common, &specific, &payload, &common, &specific, &payload];
+        let bytes: Vec<u8> =
+            bytes.iter().flat_map(|scope| scope.iter().flat_map(|field| field.1.clone())).collect();
+        let all: Vec<_> = scopes.into_iter().flatten().collect();
+        let shown = if all.len() > 32 { 31 } else { all.len() };
+        let mut expected: Vec<_> = all[..shown].iter().map(|field| field.2.clone()).collect();
+        if all.len() > 32 {
+            // The members are in the order of the bytes, except that the packet's are last.
+            let mut first = 0;
+            let rests = scopes.map(|scope| {
+                let rest = scope.iter().skip(shown.saturating_sub(first));
+                first += scope.len();
+                rest.map(|field| field.3.clone()).collect::<Vec<_>>()
+            });
+            let [payload, specific, common, packet] = rests;
+            let others = [common, specific, payload, packet].concat().join(", ");
+            expected.push(format!("others={{ {others} }}"));
+        }
+        let expected = expected.join(", ");
+        assert_eq!(read_language(&text, &bytes), (vec![expected.clone(), expected], None));
+    }
+}
+
+#[test]
+fn events_are_found_by_their_ids() {
+    let names = |header: &str, ids: &[u64], stream: &[u8]| {
+        let events: String = ids
+            .iter()
+            .map(|id| {
+                format!("event {{ name = e{id}; id = {id}; fields := struct {{ u8 a; }}; }};")
+            })
+            .collect();
+        let folder = tempfile::tempdir().unwrap();
+        let metadata = format!(
+            "/* CTF 1.8 */ trace {{ major = 1; minor = 8; byte_order = le; }};
+             typealias integer {{ size = 8; }} := u8; typealias integer {{ size = 16; }} := u16;
+             typealias integer {{ size = 64; }} := u64;
+             stream {{ event.header := struct {{ {header} }}; }}; {events}"
+        );
+        fs::write(folder.path().join("metadata"), metadata).unwrap();
+        fs::write(folder.path().join("stream"), stream).unwrap();
+        let mut names = Vec::new();
+        let mut input = Input::open(folder.path(), Settings::default()).unwrap();
+        let trace = input.for_each(|event| names.push(event.kind().name.clone())).unwrap();
+        (names.join(" "), trace.losses.damaged())
+    };
+    // Ids from 4096 on are found in another way.
+    let ids = [0, 1, 4094, 4095, 4096, 4097, 65_535];
+    let stream: Vec<u8> =
+        ids.iter().flat_map(|id| [&(*id as u16).to_le_bytes()[..], &[7]].concat()).collect();
+    let all = "e0 e1 e4094 e4095 e4096 e4097 e65535";
+    assert_eq!(names("u16 id;", &ids, &stream), (all.to_owned(), 0));
+    for (unknown, known) in [(4094, 4095), (4095, 4096), (4096, 4095), (4097, 4096), (2, 1)] {
+        let bytes = |id: u16| [&id.to_le_bytes()[..], &[7]].concat();
+        let stream = [bytes(known), bytes(unknown)].concat();
+        let found = names("u16 id;", &[known.into()], &stream);
+        assert_eq!(found, (format!("e{known}"), 1), "{unknown}");
+    }
+    let largest = [&u64::MAX.to_le_bytes()[..], &[7]].concat();
+    assert_eq!(names("u64 id;", &[0, u64::MAX], &largest), (format!("e{}", u64::MAX), 0));
+    // Without an id in the header, an event is of the only class or of class 0.
+    assert_eq!(names("u8 x;", &[9], &[1, 7]), ("e9".to_owned(), 0));
+    assert_eq!(names("u8 x;", &[9, 0], &[1, 7]), ("e0".to_owned(), 0));
+    assert_eq!(names("u8 x;", &[9, 1], &[1, 7]), (String::new(), 1));
+}

@@ -209,7 +209,7 @@ impl<'r> Compiler<'r> {
     /// If a number shares a byte with the previous number, checks that both have the same byte
     /// order. With different orders, the place of the bits in this byte is not defined.
     fn shares_byte(&mut self, order: ByteOrder) -> Result<(), Fault> {
-        let is_within = self.divisor >= 8 && !self.remainder.is_multiple_of(8);
+        let is_within = !self.remainder.is_multiple_of(8);
         match self.order.replace(order) {
             Some(before) if is_within && before != order => {
                 Err(Fault { at: 0, kind: FaultKind::Orders })

@@ -171,9 +171,7 @@ impl Output for Row<'_> {
             return;
         }
         let out = if self.nested.in_rest { &mut *self.nested.rest } else { &mut *self.out };
-        let before = out.len();
         item(field.integer.as_ref(), 0).write_numbers(elements, out);
-        self.nested.is_absent &= out.len() == before;
     }
 
     #[inline]
