@@ -3,7 +3,7 @@
 
 mod support;
 
-use support::ctf::{TRACE, read_tsdl as read};
+use support::ctf::{TRACE, Types, read_tsdl as read};
 use tracewell::format::ctf::classes::{Class, Metadata, Role, Value};
 use tracewell::format::ctf::metadata::{self, Parsed};
 
@@ -46,6 +46,20 @@ fn strings_have_the_escapes_of_c() {
         environment(r#"a = "\400";"#).unwrap_err(),
         "1:12: expected an escape sequence of one byte, found another"
     );
+    let text = |text: &str| match &environment(&format!("a = \"{text}\";"))?[..] {
+        [(_, Value::Text(text))] => Ok(text.clone()),
+        other => panic!("{other:?}"),
+    };
+    // An escape sequence has one or two hexadecimal digits, or one to three octal digits.
+    for (escape, expected) in
+        [(r"\x7g", "\x07g"), (r"\x414", "A4"), (r"\78", "\x078"), (r"\1018", "A8"), (r"\0", "\0")]
+    {
+        assert_eq!(text(escape).as_deref(), Ok(expected), "{escape}");
+    }
+    for escape in [r"\x", r"\xg", r"\777"] {
+        let message = "1:12: expected an escape sequence of one byte, found another";
+        assert_eq!(text(escape), Err(message.to_owned()), "{escape}");
+    }
 }
 
 #[test]
@@ -150,6 +164,12 @@ fn lttng_counts_from_the_unix_epoch() {
     let is_unix = |text: &str| read(text).unwrap().metadata.clocks[0].is_unix;
     assert!(!is_unix(clock));
     assert!(is_unix(&format!("{clock} env {{ tracer_name = \"lttng-ust\"; }};")));
+    for entry in ["tracer_name = \"barectf\"", "tracer_name = 1", "domain = \"lttng-ust\""] {
+        assert!(!is_unix(&format!("{clock} env {{ {entry}; }};")), "{entry}");
+    }
+    let lttng = "env { tracer_name = \"lttng-modules\"; };";
+    assert!(!is_unix(&format!("clock {{ name = other; }}; {lttng}")));
+    assert!(is_unix(&format!("clock {{ name = other; absolute = TRUE; }}; {lttng}")));
 }
 
 #[test]
@@ -280,4 +300,346 @@ fn a_name_in_parentheses_is_not_a_pointer() {
         assert_eq!(read.is_ok(), is_read, "{declaration}");
         assert!(is_read || read.unwrap_err().ends_with(message), "{declaration}");
     }
+}
+
+#[test]
+fn callsites_are_read_and_ignored() {
+    let text =
+        "callsite { name = \"tick\"; func = \"main\"; file = \"a.c\"; line = 7; ip = 0x40; };
+        event { fields := struct { u8 a; }; };";
+    let Parsed { metadata, warnings, .. } = read(text).unwrap();
+    assert_eq!((metadata.streams[0].events.len(), warnings.len()), (1, 0));
+    assert_eq!(
+        read("callsite { typealias u8 := x; };").unwrap_err(),
+        "1:22: expected '=' or ':=', found 'u8'"
+    );
+}
+
+#[test]
+fn only_members_of_the_root_structure_describe_the_packet() {
+    let names = "packet_size content_size timestamp_begin timestamp_end events_discarded \
+                 packet_seq_num cpu_id";
+    let fields: String = names.split(' ').map(|name| format!("u8 {name}; ")).collect();
+    let labels = names.replace(' ', ", ");
+    let roles = |members: &str| {
+        let text = format!("stream {{ packet.context := struct {{ {members} }}; }};");
+        let metadata = read(&text).unwrap().metadata;
+        let types = Types::of(&metadata, true);
+        let count = |role: &str| types.matches(&format!("little, {role})")).count();
+        ["PacketSize", "ContentSize", "Time", "EndTime", "Discarded", "PacketNumber", "Processor"]
+            .map(count)
+    };
+    assert_eq!(roles(&fields), [1; 7]);
+    for inner in [
+        format!("struct {{ {fields} }} x;"),
+        format!("struct {{ {fields} }} x[2];"),
+        format!("enum : u8 {{ {labels} }} t; variant <t> {{ {fields} }} x;"),
+        fields.replace(';', "[2];"),
+        fields.replace("u8", "i8"),
+        fields.replace("u8", "string"),
+    ] {
+        assert_eq!(roles(&inner), [0; 7], "{inner}");
+    }
+}
+
+/// Returns the types of a trace with a packet header and a packet context.
+fn types_of_packets(header: &str, context: &str) -> String {
+    let text = format!(
+        "typealias integer {{ size = 8; }} := u8; typealias integer {{ size = 16; }} := u16;
+         typealias integer {{ size = 32; }} := u32;
+         typealias integer {{ size = 8; encoding = UTF8; }} := letter;
+         trace {{ major = 1; minor = 8; byte_order = le;
+            packet.header := struct {{ {header} }}; }};
+         stream {{ packet.context := struct {{ {context} }}; }};"
+    );
+    Types::of(&metadata::read(text.as_bytes()).unwrap().metadata, true)
+}
+
+#[test]
+fn a_packet_header_contains_the_numbers_of_its_stream() {
+    let roles = |header: &str, context: &str| {
+        let types = types_of_packets(header, context);
+        let count = |role: &str| types.matches(&format!("little, {role})")).count();
+        ["Magic", "StreamClass", "StreamInstance"].map(count)
+    };
+    let all = "u32 magic; u8 stream_id; u8 stream_instance_id;";
+    assert_eq!(roles(all, "u8 a;"), [1, 1, 1]);
+    assert_eq!(roles("u8 stream_instance_id; u8 stream_id; u32 magic;", "u8 a;"), [0, 1, 1]);
+    assert_eq!(roles("u8 a;", all), [0; 3]);
+    let labels = "magic, stream_id, stream_instance_id";
+    for inner in [
+        format!("struct {{ {all} }} x;"),
+        format!("struct {{ {all} }} x[1];"),
+        format!("enum : u8 {{ {labels} }} t; variant <t> {{ {all} }} x;"),
+        "u32 magic[1]; u8 stream_id[1]; u8 stream_instance_id[1];".to_owned(),
+    ] {
+        assert_eq!(roles(&inner, "u8 a;"), [0; 3], "{inner}");
+    }
+}
+
+#[test]
+fn a_packet_header_can_contain_the_uuid_of_the_trace() {
+    let types = types_of_packets;
+    let uuid = "uuid: Blob (Length 16, UUID)\n";
+    for member in ["u8 uuid[16];", "letter uuid[16];", "u8 version; u8 uuid[16];"] {
+        assert!(types(member, "u8 a;").contains(uuid), "{member}");
+    }
+    for member in [
+        "u8 uuid;",
+        "string uuid;",
+        "u8 uuid[15];",
+        "u8 uuid[17];",
+        "letter uuid[15];",
+        "letter uuid[17];",
+        "u16 uuid[16];",
+        "integer { size = 8; align = 1; } uuid[16];",
+        "integer { size = 8; align = 16; } uuid[16];",
+        "integer { size = 7; align = 8; } uuid[16];",
+        "integer { size = 9; align = 8; } uuid[16];",
+        "floating_point { exp_dig = 8; mant_dig = 24; } uuid[16];",
+        "u8 n; u8 uuid[n];",
+        "u8 other[16];",
+        "letter other[16];",
+        "struct { u8 uuid[16]; } x;",
+        "struct { letter uuid[16]; } uuid;",
+    ] {
+        assert!(!types(member, "u8 a;").contains("UUID"), "{member}");
+    }
+    assert!(!types("u8 a;", "u8 uuid[16];").contains("UUID"));
+}
+
+#[test]
+fn words_marks_and_spaces_are_those_of_c() {
+    let values = |entries: &str| {
+        let found = environment(entries)?;
+        Ok::<_, String>(found.into_iter().map(|(_, value)| value).collect::<Vec<_>>())
+    };
+    let number = |number| Ok(vec![Value::Number(number)]);
+    let text = |text: &str| Ok(vec![Value::Text(text.to_owned())]);
+    for (entry, expected) in [
+        ("a=1;", number(1)),
+        ("\ta\x0b=\x0c1\r\n;", number(1)),
+        ("a /**/ = /* / ** */ 1 // */ 2\n ;", number(1)),
+        (";;a = 1;;;", number(1)),
+        ("a = 1u;", number(1)),
+        ("a = 1ULL;", number(1)),
+        ("a = 0X1f;", number(31)),
+        ("a = 0B11L;", number(3)),
+        ("a = 010;", number(8)),
+        ("a = 00;", number(0)),
+        ("a = + 7;", number(7)),
+        ("a = - 7;", number(-7)),
+        ("a = 'x\"y';", text("x\"y")),
+        ("a = L'x';", text("x")),
+        ("a = \"x'y\";", text("x'y")),
+        ("a.b = 1;", number(1)),
+        ("_a9 = 1;", number(1)),
+        ("a = L;", Ok(vec![])),
+        ("a = x.y;", Ok(vec![])),
+        ("a = 9223372036854775808;", Ok(vec![])),
+    ] {
+        assert_eq!(values(entry), expected, "{entry}");
+    }
+    for (entry, message) in [
+        ("a = 1ulll;", "1:11: expected a number, found '1ulll'"),
+        ("a = 0b2;", "1:11: expected a number, found '0b2'"),
+        ("a = 0xg;", "1:11: expected a number, found '0xg'"),
+        ("a = 19a;", "1:11: expected a number, found '19a'"),
+        ("a = -;", "1:12: expected a number, found ';'"),
+        ("a = +-1;", "1:12: expected a number, found '-'"),
+        ("a = ;", "1:11: expected a value, found ';'"),
+        ("a = *;", "1:11: expected a value, found '*'"),
+        ("a : 1;", "1:9: expected '=' or ':=', found ':'"),
+        ("a.1 = 1;", "1:9: expected a name after '.', found 1"),
+        ("a. = 1;", "1:10: expected a name after '.', found '='"),
+        ("1 = 1;", "1:7: expected a name, found 1"),
+        ("\"a\" = 1;", "1:7: expected a name, found a string"),
+        ("... = 1;", "1:7: expected a name, found '...'"),
+        ("a = 1", "1:13: expected ';', found '}'"),
+        ("a = #;", "1:11: expected a word, a number or a mark, found '#'"),
+        ("a = \x01;", "1:11: expected a word, a number or a mark, found '\\u{1}'"),
+        ("a = \u{e9};", "1:11: expected a word, a number or a mark, found 'byte 0xC3'"),
+        ("a = \"x\0\";", "1:13: expected a character of a string, found byte 0x00"),
+    ] {
+        assert_eq!(values(entry), Err(message.to_owned()), "{entry}");
+    }
+}
+
+#[test]
+fn each_unfinished_end_is_dropped() {
+    let event = "event { fields := struct { u8 a; }; };";
+    for end in [
+        "event",
+        "event {",
+        "event { name",
+        "event { name =",
+        "event { name = a",
+        "event { name = a;",
+        "event { name = \"a",
+        "event { name = \"a\\",
+        "event { name = 'a",
+        "typealias",
+        "typealias u8",
+        "typealias u8 :=",
+        "typealias u8 := x",
+        "struct x { u8 a; }",
+        "/* event",
+        "/*/",
+        "/* *",
+        "typealias u8 := x; /* *",
+        "typealias u8 := x; \"x",
+    ] {
+        let Parsed { metadata, warnings, .. } = read(&format!("{event}{end}")).unwrap();
+        assert_eq!(metadata.streams[0].events.len(), 1, "{end}");
+        let messages: Vec<_> = warnings.iter().map(|warning| &*warning.message).collect();
+        let message = "unfinished declaration at the end of the metadata, ignored";
+        assert_eq!(messages, [message], "{end}");
+    }
+    for end in ["", ";", "// event", "/* event */", "event { id = 1; fields := struct { u8 a; }; }"]
+    {
+        assert_eq!(read(&format!("{event}{end}")).unwrap().warnings, [], "{end}");
+    }
+}
+
+#[test]
+fn names_of_blocks_and_attributes_occur_once() {
+    for (text, message) in [
+        (
+            "clock { name = a; name = b; };",
+            "1:19: expected each attribute once, found 'name' again",
+        ),
+        ("clock { freq = 5; };", "1:1: expected the attribute 'name' of a clock"),
+        ("clock { name = a; freq = 0; };", "1:26: expected a number from 1 for 'freq', found 0"),
+        ("clock { name = a; offset = x; };", "1:28: expected a number for 'offset', found 'x'"),
+        ("clock { name = 1; };", "1:16: expected a string or a word for 'name', found 1"),
+        (
+            "clock { name = a; }; clock { name = a; };",
+            "1:22: expected a new name of a clock, found 'a' again",
+        ),
+        (
+            "clock { name = a; uuid = \"x\"; };",
+            "1:26: expected a UUID of the form \"8-4-4-4-12\" for 'uuid', found \"x\"",
+        ),
+        (
+            "clock { name = a; offset_s = 9223372036854775808; };",
+            "1:30: expected a number from -2^63 to 2^63 - 1 for 'offset_s', \
+             found 9223372036854775808",
+        ),
+        ("stream { id = 1; id = 2; };", "1:18: expected each attribute once, found 'id' again"),
+        ("stream { }; stream { };", "1:13: expected a new id of a stream, found 0 again"),
+        ("event { id = 1; id = 2; };", "1:17: expected each attribute once, found 'id' again"),
+        (
+            "event { fields := struct { u8 a; }; fields := struct { u8 a; }; };",
+            "1:37: expected each scope once, found 'fields' again",
+        ),
+        (
+            "event { fields := u8; };",
+            "1:19: expected a structure for 'fields', found an unsigned integer",
+        ),
+        (
+            "event { fields := struct { u8 a; }; }; event { fields := struct { u8 a; }; };",
+            "1:40: expected a new id of an event, found 0 again",
+        ),
+    ] {
+        assert_eq!(read(text).map(|_| ()), Err(message.to_owned()), "{text}");
+    }
+    let trace = |attributes: &str| {
+        let read = metadata::read(format!("trace {{ {attributes} }};").as_bytes());
+        read.map(|_| ()).map_err(|error| error.to_string())
+    };
+    let whole = "major = 1; minor = 8; byte_order = be;";
+    assert_eq!(trace(whole), Ok(()));
+    for (without, name) in [
+        ("minor = 8; byte_order = be;", "major"),
+        ("major = 1; byte_order = be;", "minor"),
+        ("major = 1; minor = 8;", "byte_order"),
+    ] {
+        let message = format!("1:1: expected the attribute '{name}' of the trace");
+        assert_eq!(trace(without), Err(message));
+    }
+    assert_eq!(
+        trace(&format!("{whole} }}; trace {{ {whole}")),
+        Err("1:51: expected one block 'trace', found another".to_owned())
+    );
+    assert_eq!(
+        metadata::read(b"env { };").unwrap_err().to_string(),
+        "1:1: expected a block 'trace', found none"
+    );
+}
+
+#[test]
+fn a_uuid_has_five_groups_of_digits() {
+    let uuid = |uuid: &str| {
+        let text = format!("trace {{ major = 1; minor = 8; byte_order = le; uuid = {uuid}; }};");
+        let read = metadata::read(text.as_bytes());
+        read.map(|parsed| parsed.metadata.uuid).map_err(|error| error.message)
+    };
+    let bytes = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 255];
+    for good in ["00010203-0405-0607-0809-0a0b0c0d0eff", "00010203-0405-0607-0809-0A0B0C0D0EFF"] {
+        assert_eq!(uuid(&format!("\"{good}\"")), Ok(Some(bytes)), "{good}");
+    }
+    for bad in [
+        "\"000102030405-0607-0809-0a0b0c0d0eff\"",
+        "\"00010203-0405-0607-08090a0b0c0d0eff\"",
+        "\"0001020-30405-0607-0809-0a0b0c0d0eff\"",
+        "\"00010203-0405-0607-0809-0a0b0c0d0eff-\"",
+        "\"00010203-0405-0607-0809-0a0b0c0d0ef\"",
+        "\"00010203-0405-0607-0809-0a0b0c0d0egg\"",
+        "\"+0010203-0405-0607-0809-0a0b0c0d0eff\"",
+        "\"\"",
+        "x",
+        "1",
+    ] {
+        let error = uuid(bad).unwrap_err();
+        let expected = "expected a UUID of the form \"8-4-4-4-12\" for 'uuid', found ";
+        assert!(error.starts_with(expected), "{bad}: {error}");
+    }
+}
+
+#[test]
+fn a_clock_has_the_facts_of_its_block() {
+    let text = "clock { name = \"c d\"; uuid = \"00010203-0405-0607-0809-0a0b0c0d0eff\";
+            description = \"a clock\"; freq = 1000; precision = 7; offset_s = -5; offset = 1500;
+            absolute = TRUE; unknown = 1; };
+        clock { name = plain; };";
+    let Parsed { metadata, warnings, .. } = read(text).unwrap();
+    let [clock, plain] = &metadata.clocks[..] else { panic!("{:?}", metadata.clocks) };
+    assert_eq!((&*clock.name, &*clock.description), ("c d", "a clock"));
+    assert_eq!(clock.uid.as_deref(), Some("00010203-0405-0607-0809-0a0b0c0d0eff"));
+    assert_eq!((clock.frequency, clock.precision, clock.is_unix), (1000, Some(7), true));
+    assert_eq!((clock.offset_seconds, clock.offset_cycles), (-5, 1500));
+    assert_eq!((&*plain.name, &*plain.description, plain.uid.as_deref()), ("plain", "", None));
+    assert_eq!((plain.frequency, plain.precision, plain.is_unix), (1_000_000_000, None, false));
+    assert_eq!((plain.offset_seconds, plain.offset_cycles), (0, 0));
+    let messages: Vec<_> = warnings.iter().map(|warning| &*warning.message).collect();
+    assert_eq!(messages, ["unknown attribute 'unknown', ignored"]);
+}
+
+#[test]
+fn events_belong_to_the_stream_that_they_name() {
+    let read = |text: &str| {
+        let Parsed { metadata, warnings, .. } = read(text).unwrap();
+        let streams = metadata.streams.iter();
+        let streams: Vec<_> = streams.map(|stream| (stream.id, stream.events.len())).collect();
+        let messages: Vec<_> = warnings.into_iter().map(|warning| warning.message).collect();
+        (streams, messages)
+    };
+    let fields = "fields := struct { u8 a; };";
+    assert_eq!(read(&format!("event {{ {fields} }};")), (vec![(0, 1)], vec![]));
+    assert_eq!(read(&format!("event {{ stream_id = 3; {fields} }};")), (vec![(3, 1)], vec![]));
+    // The only stream has all events that name none.
+    assert_eq!(
+        read(&format!("stream {{ id = 4; }}; event {{ {fields} }};")),
+        (vec![(4, 1)], vec![])
+    );
+    let two = "stream { id = 0; event.header := struct { u8 a; }; }; stream { id = 1; };";
+    let no_ids = "several streams, but no 'stream_id' in the packet header: all packets are of \
+                  stream 0";
+    assert_eq!(
+        read(&format!("{two} event {{ {fields} }}; event {{ stream_id = 1; {fields} }};")),
+        (
+            vec![(0, 1), (1, 1)],
+            vec!["event without 'stream_id', assumed 0".to_owned(), no_ids.to_owned()]
+        )
+    );
 }

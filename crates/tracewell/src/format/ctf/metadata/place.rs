@@ -237,7 +237,7 @@ impl Placer<'_> {
         for (index, (option, values)) in choice.options.iter().zip(values).enumerate() {
             self.at = option.at;
             self.frames.push(Frame::Choice(index));
-            let place = Place { name: &option.name, is_root: false, is_first: false, ..place };
+            let place = Place { name: &option.name, is_root: false, ..place };
             let class = self.class(&option.class, place)?;
             self.frames.pop();
             options.push(ChoiceOption { name: Arc::clone(&option.shown), values, class });

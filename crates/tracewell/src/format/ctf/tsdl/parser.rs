@@ -20,8 +20,12 @@ pub(super) fn parse<'a>(text: &'a [u8], log: &mut Log) -> Result<Vec<Part<'a>>, 
     let mut parts = Vec::new();
     let mut has_trace = false;
     loop {
-        let start = parser.token.at;
-        match parser.part() {
+        let mut start = parser.token.at;
+        let part = parser.semicolons().and_then(|()| {
+            start = parser.token.at;
+            parser.part()
+        });
+        match part {
             Ok(Some(part)) => {
                 has_trace |= matches!(&part, Part::Block(block) if block.kind == BlockKind::Trace);
                 parts.push(part);
@@ -56,9 +60,15 @@ impl<'a> Parser<'a> {
         Ok(Self { lexer, token, depth: 0, parts: 0 })
     }
 
-    /// Parses a declaration or a block; `None` at the end of the text.
-    fn part(&mut self) -> Result<Option<Part<'a>>, Fault> {
+    /// Consumes the semicolons before a declaration or a block.
+    fn semicolons(&mut self) -> Result<(), Fault> {
         while self.eat(";")? {}
+        Ok(())
+    }
+
+    /// Parses a declaration or a block; `None` at the end of the text. Does not consume the
+    /// semicolon at the end, because the token after it can be unfinished.
+    fn part(&mut self) -> Result<Option<Part<'a>>, Fault> {
         let kind = match self.token.kind {
             Kind::End => return Ok(None),
             Kind::Word("trace") => BlockKind::Trace,
@@ -69,7 +79,9 @@ impl<'a> Parser<'a> {
             Kind::Word("callsite") => BlockKind::CallSite,
             _ => {
                 let declaration = self.declaration()?;
-                self.expect(";")?;
+                if !matches!(self.token.kind, Kind::Mark(";")) {
+                    return Err(self.unexpected("';'"));
+                }
                 return Ok(Some(Part::Declaration(declaration)));
             }
         };
@@ -83,7 +95,6 @@ impl<'a> Parser<'a> {
             entries.push(self.entry(kind)?);
             self.expect(";")?;
         }
-        self.eat(";")?;
         Ok(Some(Part::Block(Block { at, kind, entries })))
     }
 
