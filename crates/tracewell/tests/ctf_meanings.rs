@@ -500,3 +500,41 @@ fn a_stamp_slightly_below_that_of_an_interrupt_is_out_of_order() {
         assert_eq!(found, expected, "{first} {back}");
     }
 }
+
+/// The events have only numbers of fixed size, so their rows need no names of fields.
+#[test]
+fn numbers_alone_show_the_thread_and_the_processor_of_an_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let metadata = CALLS.split("stream {").next().unwrap().to_owned()
+        + "stream { event.header := struct { u8 id; }; event.context := struct { u8 vtid; }; };
+        event { name = sched_switch; id = 0; fields := struct { u8 next_tid; }; };
+        event { name = other; id = 1; fields := struct { u8 a; }; };
+        event { name = located; id = 2; fields := struct { u8 core_id; }; };
+        event { name = counted; id = 3; fields := struct { u8 perf_cpu; }; };
+        event { name = irq_softirq_entry; id = 4; fields := struct { u8 vec; }; };
+        event { name = irq_softirq_exit; id = 5; fields := struct { u8 vec; }; };
+        event { name = lttng_statedump_process; id = 6; fields := struct { u8 a; }; };";
+    std::fs::write(folder.path().join("metadata"), metadata).unwrap();
+    let events = [
+        ([6, 9, 1], "?", 0),
+        ([1, 9, 1], "thread 9", 0),
+        ([0, 9, 8], "thread 9", 0),
+        ([6, 9, 1], "thread 8", 0),
+        ([2, 7, 3], "thread 7", 3),
+        ([3, 7, 2], "thread 7", 2),
+        ([4, 7, 6], "softirq 6", 0),
+        ([1, 9, 1], "softirq 6", 0),
+        ([5, 7, 6], "softirq 6", 0),
+        ([1, 0, 1], "thread 0", 0),
+    ];
+    let stream = events.map(|(bytes, ..)| bytes).concat();
+    std::fs::write(folder.path().join("channel_0"), stream).unwrap();
+    let mut log = EventLog::default();
+    let trace = Input::open(folder.path(), settings(&[])).unwrap().read(&mut log).unwrap();
+    let found: Vec<_> = log
+        .rows
+        .iter()
+        .map(|row| (trace.contexts.get(row.context).unwrap().name.as_str(), row.cpu))
+        .collect();
+    assert_eq!(found, events.map(|(_, context, cpu)| (context, cpu)));
+}

@@ -145,13 +145,11 @@ impl Who {
         self.interrupt = Some(Interrupt { begins, number, offset: means.offset });
     }
 
-    /// Returns true if the event refers to no context except its recorder, and if its processor is
-    /// the processor of its packet.
+    /// Returns true if an event without texts refers to no context except its recorder, and if its
+    /// processor is the processor of its packet. Without texts, an event has no names of threads.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
-        let has_name = self.recorder.is_some_and(|(_, name)| name.is_some());
-        let has_others = self.next.is_some() || self.named != [None; 2] || self.interrupt.is_some();
-        !has_name && !has_others && self.cpu.is_none()
+        self.next.is_none() && self.interrupt.is_none() && self.cpu.is_none()
     }
 
     /// Returns the processor of an event whose row was written: the processor of its packet, or the
