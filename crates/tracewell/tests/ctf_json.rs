@@ -178,6 +178,30 @@ fn null_goes_up_one_structure() {
 }
 
 #[test]
+fn null_cannot_leave_the_origin() {
+    let array = |names: Value| {
+        let found = fields(&[
+            ("n", byte(json!({}))),
+            (
+                "a",
+                json!({
+                    "type": "dynamic-length-array",
+                    "length-field-location": { "origin": "event-record-payload", "path": names },
+                    "element-field-class": byte(json!({})),
+                }),
+            ),
+        ]);
+        found.map(|lines| lines[1].contains("[Event payload: 0]"))
+    };
+    assert_eq!(array(json!(["n"])), Ok(true));
+    assert_eq!(array(json!(["x", null, "n"])), Ok(true));
+    let name = "expected a name, found null".to_owned();
+    assert_eq!(array(json!([null, "n"])), Err(name.clone()));
+    assert_eq!(array(json!(["x", null, null, "n"])), Err(name));
+    assert_eq!(array(json!([7])), Err("expected a name, found 7".to_owned()));
+}
+
+#[test]
 fn an_absent_optional_member_is_no_argument() {
     let optional = json!({
         "type": "optional", "field-class": byte(json!({})),
@@ -262,6 +286,78 @@ fn roles_count_in_their_scopes() {
     without[1].as_object_mut().unwrap().remove("default-clock-class-id");
     let warnings = read(&without).unwrap().warnings;
     assert_eq!(warnings[0].message, "role Time ignored: the stream has no default clock");
+}
+
+#[test]
+fn each_role_is_possible_in_its_scopes() {
+    const SCOPES: [&str; 6] = [
+        "packet-header",
+        "packet-context",
+        "event-record-header",
+        "event-record-common-context",
+        "specific-context",
+        "payload",
+    ];
+    for (word, role, scopes) in [
+        ("packet-magic-number", "Magic", &[0][..]),
+        ("data-stream-class-id", "StreamClass", &[0]),
+        ("data-stream-id", "StreamInstance", &[0]),
+        ("packet-total-length", "PacketSize", &[1]),
+        ("packet-content-length", "ContentSize", &[1]),
+        ("default-clock-timestamp", "Time", &[1, 2]),
+        ("packet-end-default-clock-timestamp", "EndTime", &[1]),
+        ("discarded-event-record-counter-snapshot", "Discarded", &[1]),
+        ("packet-sequence-number", "PacketNumber", &[1]),
+        ("event-record-class-id", "EventClass", &[2]),
+    ] {
+        for (index, scope) in SCOPES.iter().enumerate() {
+            let mut class = byte(json!({ "roles": [word, word] }));
+            class["length"] = 32.into();
+            let root = structure(&[("n", class)]);
+            let mut fragments = [
+                json!({ "type": "trace-class" }),
+                json!({ "type": "clock-class", "id": "c", "frequency": 5 }),
+                json!({ "type": "data-stream-class", "default-clock-class-id": "c" }),
+                json!({ "type": "event-record-class" }),
+            ];
+            let holder = [0, 2, 2, 2, 3, 3][index];
+            fragments[holder][format!("{scope}-field-class")] = root;
+            let other = ["payload", "specific-context"][usize::from(*scope == "payload")];
+            fragments[3][format!("{other}-field-class")] = structure(&[("x", byte(json!({})))]);
+            let Parsed { metadata, warnings, .. } = read(&fragments).unwrap();
+            let types = Types::of(&metadata, true);
+            let has_role = types.contains(&format!(
+                "n: Unsigned integer (32-bit, Base 10, alignment 1, little, {role})"
+            ));
+            assert_eq!(has_role, scopes.contains(&index), "{word} {scope}: {types}");
+            let messages: Vec<_> = warnings.into_iter().map(|warning| warning.message).collect();
+            let message = format!("role {role} ignored: fields of this scope do not have it");
+            assert_eq!(messages, if has_role { vec![] } else { vec![message] }, "{word} {scope}");
+        }
+    }
+}
+
+#[test]
+fn signed_integers_and_unknown_words_have_no_role() {
+    let roles = |class: Value| {
+        let header = structure(&[("n", class)]);
+        let parsed = read(&[
+            json!({ "type": "data-stream-class", "event-record-header-field-class": header }),
+        ]);
+        let Parsed { metadata, warnings, .. } = parsed.unwrap();
+        let messages: Vec<_> = warnings.into_iter().map(|warning| warning.message).collect();
+        (Types::of(&metadata, true).contains("EventClass"), messages)
+    };
+    let signed = |kind: &str| json!({ "type": kind, "roles": ["event-record-class-id"] });
+    let mut fixed = signed("fixed-length-signed-integer");
+    (fixed["length"], fixed["byte-order"]) = (8.into(), "big-endian".into());
+    for class in [fixed, signed("variable-length-signed-integer")] {
+        let ignored = vec!["role of a signed integer, ignored".to_owned()];
+        assert_eq!(roles(class.clone()), (false, ignored), "{class}");
+    }
+    assert_eq!(roles(signed("variable-length-unsigned-integer")), (true, vec![]));
+    let mixed = byte(json!({ "roles": ["sequence", "event-record-class-id"] }));
+    assert_eq!(roles(mixed), (true, vec!["unknown role 'sequence', ignored".to_owned()]));
 }
 
 #[test]
@@ -458,4 +554,244 @@ fn ranges_ascend_and_have_64_bits() {
     for range in ["[2,1]", "[0,-1]", "[1]", "[1,2,3]", "[0.5,1]"] {
         assert!(!is_read(range), "{range}");
     }
+}
+
+/// Asserts that a field with this class is read as the line, or refused with the message.
+#[track_caller]
+fn assert_field(class: Value, expected: Result<&str, &str>) {
+    // Each event needs at least one bit.
+    let found = fields(&[("a", class.clone()), ("z", byte(json!({})))]);
+    let found = found.map(|lines| lines[0].clone());
+    let found = found.as_ref().map(String::as_str).map_err(String::as_str);
+    assert_eq!(found, expected, "{class}");
+}
+
+fn unsigned(length: u64, more: Value) -> Value {
+    let mut class = byte(more);
+    class["length"] = length.into();
+    class
+}
+
+#[test]
+fn properties_of_numbers_have_limits() {
+    for (length, expected) in [
+        (1, Ok("a: Unsigned integer (1-bit, Base 10, alignment 1, little)")),
+        (64, Ok("a: Unsigned integer (64-bit, Base 10, alignment 1, little)")),
+        (0, Err("expected a length of at least 1 bit, found 0")),
+        (65, Err("expected a field of at most 64 bits, found 65 bits")),
+    ] {
+        assert_field(unsigned(length, json!({})), expected);
+    }
+    for (alignment, is_valid) in
+        [(0, false), (1, true), (2, true), (3, false), (65_536, true), (131_072, false)]
+    {
+        let line = format!("a: Unsigned integer (8-bit, Base 10, alignment {alignment}, little)");
+        let error = format!("expected a power of two up to 65536 as alignment, found {alignment}");
+        let expected = if is_valid { Ok(&*line) } else { Err(&*error) };
+        assert_field(byte(json!({ "alignment": alignment })), expected);
+    }
+    for (base, is_valid) in [(2, true), (8, true), (10, true), (16, true), (0, false), (11, false)]
+    {
+        let line = format!("a: Unsigned integer (8-bit, Base {base}, alignment 1, little)");
+        let error = format!("expected base 2, 8, 10 or 16, found {base}");
+        let expected = if is_valid { Ok(&*line) } else { Err(&*error) };
+        assert_field(byte(json!({ "preferred-display-base": base })), expected);
+    }
+    assert_field(byte(json!({ "length": -1 })), Err("expected an integer from 0, found -1"));
+    assert_field(byte(json!({ "length": "8" })), Err("expected an integer from 0, found \"8\""));
+    for name in ["length", "byte-order"] {
+        let mut class = byte(json!({}));
+        class.as_object_mut().unwrap().remove(name);
+        let error = format!("expected the property '{name}', found none");
+        assert_field(class, Err(&error));
+    }
+    assert_field(
+        byte(json!({ "byte-order": "le" })),
+        Err("expected \"little-endian\" or \"big-endian\", found \"le\""),
+    );
+    for (order, bits, shown) in [
+        ("little-endian", "first-to-last", "little"),
+        ("little-endian", "last-to-first", "little, reversed"),
+        ("big-endian", "first-to-last", "big, reversed"),
+        ("big-endian", "last-to-first", "big"),
+    ] {
+        let line = format!("a: Unsigned integer (8-bit, Base 10, alignment 1, {shown})");
+        assert_field(byte(json!({ "byte-order": order, "bit-order": bits })), Ok(&line));
+    }
+    assert_field(
+        byte(json!({ "bit-order": "up" })),
+        Err("expected \"first-to-last\" or \"last-to-first\", found \"up\""),
+    );
+}
+
+#[test]
+fn texts_and_blobs_have_lengths_and_encodings() {
+    for (word, encoding) in [
+        ("utf-8", "Utf8"),
+        ("utf-16le", "Utf16(Little)"),
+        ("utf-16be", "Utf16(Big)"),
+        ("utf-32le", "Utf32(Little)"),
+        ("utf-32be", "Utf32(Big)"),
+    ] {
+        let class = json!({ "type": "null-terminated-string", "encoding": word });
+        assert_field(class, Ok(&format!("a: String ({encoding})")));
+        let class = json!({ "type": "static-length-string", "length": 0, "encoding": word });
+        assert_field(class, Ok(&format!("a: String ({encoding}, Length 0)")));
+    }
+    let class = json!({ "type": "null-terminated-string", "encoding": "ascii" });
+    assert_field(
+        class,
+        Err("expected encoding utf-8, utf-16le, utf-16be, utf-32le or utf-32be, found \"ascii\""),
+    );
+    let blob = |more: Value| {
+        let mut class = json!({ "type": "static-length-blob", "length": 16 });
+        class.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        class
+    };
+    assert_field(blob(json!({ "media-type": 1 })), Err("expected a string, found 1"));
+    // Only a packet header contains the UUID of the metadata.
+    let uuid = json!({ "roles": ["metadata-stream-uuid"] });
+    assert_field(blob(uuid.clone()), Ok("a: Blob (Length 16)"));
+    let mut short = blob(uuid.clone());
+    short["length"] = 15.into();
+    assert_field(short, Err("expected 16 bytes for the UUID, found 15"));
+    assert_field(blob(json!({ "roles": ["x"], "length": 15 })), Ok("a: Blob (Length 15)"));
+    let header = |class: Value| {
+        let header = structure(&[("u", class)]);
+        let trace = json!({ "type": "trace-class", "packet-header-field-class": header });
+        let Parsed { metadata, warnings, .. } = read(&[trace]).unwrap();
+        let messages: Vec<_> = warnings.into_iter().map(|warning| warning.message).collect();
+        (Types::of(&metadata, true).contains("u: Blob (Length 16, UUID)"), messages)
+    };
+    assert_eq!(header(blob(uuid)), (true, vec![]));
+    assert_eq!(header(blob(json!({ "roles": [] }))), (false, vec![]));
+    let unknown = vec!["unknown role 'x', ignored".to_owned()];
+    assert_eq!(header(blob(json!({ "roles": ["x", "metadata-stream-uuid"] }))), (true, unknown));
+}
+
+#[test]
+fn unknown_words_are_refused_and_unknown_properties_ignored() {
+    assert_field(json!({ "type": "x" }), Err("expected the type of a field class, found \"x\""));
+    assert_field(json!({}), Err("expected the property 'type', found none"));
+    assert_field(json!("x"), Err("expected the name of a field class, found \"x\""));
+    assert_field(json!(1), Err("expected an object, found 1"));
+    let member = json!({ "name": "x", "field-class": byte(json!({})) });
+    let twice = json!({ "type": "structure", "member-classes": [member, member] });
+    assert_field(twice, Err("expected a new name of a member, found \"x\""));
+    assert_field(json!({ "type": "structure" }), Ok("a: Structure (0 members, alignment 1)"));
+    let array = |more: Value| {
+        let mut class = json!({
+            "type": "static-length-array", "length": 2, "element-field-class": byte(json!({})),
+        });
+        class.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        class
+    };
+    assert_field(array(json!({})), Ok("a: Static array (Length 2, alignment 1):"));
+    assert_field(
+        array(json!({ "minimum-alignment": 16 })),
+        Ok("a: Static array (Length 2, alignment 16):"),
+    );
+    let parsed = read(&[
+        json!({ "type": "data-stream-class", "x": 1, "namespace": "n", "uid": "u" }),
+        json!({ "type": "event-record-class",
+                "payload-field-class": structure(&[("a", array(json!({ "y": 1, "attributes": {} })))]) }),
+    ]);
+    let messages: Vec<_> =
+        parsed.unwrap().warnings.into_iter().map(|warning| warning.message).collect();
+    assert_eq!(messages, ["unknown property 'x', ignored", "unknown property 'y', ignored"]);
+    let alias = |name: &str| json!({ "type": "field-class-alias", "name": name, "field-class": byte(json!({})) });
+    assert!(read(&[alias("a"), alias("b")]).is_ok());
+    assert_eq!(
+        read(&[alias("a"), alias("a")]).map(|_| ()),
+        Err("expected a new name of a field class, found \"a\"".to_owned())
+    );
+}
+
+#[test]
+fn a_location_has_an_origin_and_a_path() {
+    let array = |location: Value| {
+        let array = json!({
+            "type": "dynamic-length-array", "length-field-location": location,
+            "element-field-class": byte(json!({})),
+        });
+        let n = || structure(&[("n", byte(json!({})))]);
+        let parsed = read(&[
+            json!({ "type": "trace-class", "packet-header-field-class": n() }),
+            json!({
+                "type": "data-stream-class", "packet-context-field-class": n(),
+                "event-record-header-field-class": n(),
+                "event-record-common-context-field-class": n(),
+            }),
+            json!({
+                "type": "event-record-class", "specific-context-field-class": n(),
+                "payload-field-class": structure(&[("n", byte(json!({}))), ("a", array)]),
+            }),
+        ])?;
+        let types = Types::of(&parsed.metadata, true);
+        let start = types.find("(Length field path [").unwrap() + 20;
+        Ok::<_, String>(types[start..].split(']').next().unwrap().to_owned())
+    };
+    for (origin, shown) in [
+        ("packet-header", "Packet header: 0"),
+        ("packet-context", "Packet context: 0"),
+        ("event-record-header", "Event header: 0"),
+        ("event-record-common-context", "Event common context: 0"),
+        ("event-record-specific-context", "Event specific context: 0"),
+        ("event-record-payload", "Event payload: 0"),
+    ] {
+        let location = json!({ "origin": origin, "path": ["n"] });
+        assert_eq!(array(location).as_deref(), Ok(shown), "{origin}");
+        // The form of the draft.
+        assert_eq!(array(json!([origin, "n"])).as_deref(), Ok(shown), "{origin}");
+    }
+    for (location, message) in [
+        (json!({ "origin": "x", "path": ["n"] }), "expected a scope, found \"x\""),
+        (json!({ "path": ["n"], "x": 1 }), "expected 'origin' or 'path', found 'x'"),
+        (json!({ "origin": "packet-header" }), "expected the property 'path', found none"),
+        (json!([]), "expected a scope, found an array"),
+        (json!([1, "n"]), "expected a string, found 1"),
+        (json!(["packet-header"]), "expected a path that ends with a name, found an array"),
+        (json!({ "path": ["n", null] }), "expected a path that ends with a name, found an object"),
+    ] {
+        assert_eq!(array(location.clone()), Err(message.to_owned()), "{location}");
+    }
+}
+
+#[test]
+fn a_clock_has_the_facts_of_its_fragment() {
+    let read_clock = |more: Value| {
+        let mut clock = json!({ "type": "clock-class", "id": "c", "frequency": 10 });
+        clock.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        read(&[clock]).map(|parsed| parsed.metadata.clocks[0].clone())
+    };
+    let clock = read_clock(json!({
+        "description": "a clock", "origin": "unix-epoch", "uid": "u", "precision": 3, "accuracy": 4,
+        "offset-from-origin": { "seconds": -7, "cycles": 9 },
+    }));
+    let clock = clock.unwrap();
+    assert_eq!((&*clock.name, &*clock.description, clock.frequency), ("c", "a clock", 10));
+    assert_eq!((clock.uid.as_deref(), clock.precision, clock.is_unix), (Some("u"), Some(3), true));
+    assert_eq!((clock.offset_seconds, clock.offset_cycles), (-7, 9));
+    let plain = read_clock(json!({})).unwrap();
+    assert_eq!((plain.uid, plain.precision, plain.is_unix), (None, None, false));
+    assert!(!read_clock(json!({ "origin": { "name": "x" } })).unwrap().is_unix);
+    for (more, message) in [
+        (json!({ "frequency": 0 }), "expected a frequency of at least 1 Hz, found 0"),
+        (json!({ "origin": "x" }), "expected \"unix-epoch\" or an object, found \"x\""),
+        (json!({ "origin": {} }), "expected the property 'name', found none"),
+        (
+            json!({ "offset-from-origin": { "cycles": 10 } }),
+            "expected less cycles than a second has, found 10",
+        ),
+        (json!({ "accuracy": -1 }), "expected an integer from 0, found -1"),
+        (json!({ "uuid": [1] }), "expected 16 bytes, found an array"),
+        (json!({ "uuid": vec![256; 16] }), "expected a byte, found 256"),
+    ] {
+        assert_eq!(read_clock(more.clone()).map(|_| ()), Err(message.to_owned()), "{more}");
+    }
+    let twice = json!({ "type": "clock-class", "id": "c", "frequency": 10 });
+    assert_eq!(
+        read(&[twice.clone(), twice]).map(|_| ()),
+        Err("expected a new id of a clock, found \"c\"".to_owned())
+    );
 }

@@ -2,7 +2,10 @@
 
 mod support;
 
+use std::sync::Arc;
+
 use support::ctf::{Types, read_tsdl as read};
+use tracewell::format::ctf::classes::{Class, Structure};
 use tracewell::format::ctf::metadata::{MAX_FIELDS, MAX_LEN};
 
 /// Declares an event whose payload has these members. Returns the lines that describe its types.
@@ -463,4 +466,328 @@ fn only_version_1_8_is_read() {
     ] {
         assert_eq!(read(major, minor), Err(expected.to_owned()));
     }
+}
+
+#[test]
+fn the_new_name_of_an_alias_is_one_type_name() {
+    let alias = |name: &str| declared(&format!("typealias u8 := {name};"), "u8 a;").map(|_| ());
+    for name in [
+        "x",
+        "x *",
+        "x * *",
+        "unsigned char",
+        "const x",
+        "unsigned long *",
+        "struct x *",
+        "variant x *",
+        "enum x * *",
+        "const struct_like *",
+    ] {
+        assert_eq!(alias(name), Ok(()), "{name}");
+    }
+    let keyword = |word: &str| format!("expected a name of a type, found the keyword '{word}'");
+    let after = |word: &str| format!("expected ';' after the name, found '{word}'");
+    for (name, message) in [
+        ("struct x", keyword("struct")),
+        ("struct *", keyword("struct")),
+        ("struct", keyword("struct")),
+        ("variant x", keyword("variant")),
+        ("enum *", keyword("enum")),
+        ("const struct x *", keyword("struct")),
+        ("event", keyword("event")),
+        ("x y", after("y")),
+        ("x int", after("int")),
+        ("int * const", after("const")),
+        ("* x", "expected a name of a type, found '*'".to_owned()),
+        ("", "expected a name of a type, found ';'".to_owned()),
+    ] {
+        assert_eq!(alias(name), Err(format!("1:17: {message}")), "{name}");
+    }
+}
+
+#[test]
+fn a_member_without_a_field_declares_a_named_type() {
+    assert_fields(
+        "struct s { u8 x; }; variant v { u8 A; u16 B; }; enum e : u8 { A, B };
+         enum e t; struct s a; variant v <t> b;",
+        &[
+            "t: Unsigned enumeration (8-bit, Base 10, 2 mappings, alignment 8, little):",
+            "  A: [0]",
+            "  B: [1]",
+            "a: Structure (1 member, alignment 8):",
+            "  x: Unsigned integer (8-bit, Base 10, alignment 8, little)",
+            "b: Variant (unsigned integer selector) (2 options, Selector field path \
+             [Event payload: 0]):",
+            "  A: [0]: Unsigned integer (8-bit, Base 10, alignment 8, little)",
+            "  B: [1]: Unsigned integer (16-bit, Base 10, alignment 8, little)",
+        ],
+    );
+    for (member, column) in [
+        ("struct { u8 x; };", 17),
+        ("struct s;", 9),
+        ("variant { u8 A; };", 18),
+        ("variant v;", 10),
+        ("enum : u8 { A };", 16),
+        ("enum e;", 7),
+        ("u8;", 3),
+    ] {
+        let expected = format!("2:{column}: expected a name, found ';'");
+        assert_error(fields(member), &expected);
+    }
+}
+
+#[test]
+fn commas_separate_the_declarators_of_one_type() {
+    let byte = "Unsigned integer (8-bit, Base 10, alignment 8, little)";
+    let lines = [
+        format!("a: {byte}"),
+        "b: Static array (Length 2, alignment 8):".to_owned(),
+        format!("  Element: {byte}"),
+        format!("c: {byte}"),
+    ];
+    assert_eq!(fields("u8 a, b[2], c;").unwrap(), lines);
+    assert_eq!(fields("typedef u8 x, y[2], z; x a; y b; z c;").unwrap(), lines);
+    assert_error(fields("u8 a,;"), "2:6: expected a name, found ';'");
+}
+
+/// Returns the structures of the member `x` in the payloads of two events. Both events have this
+/// member, whose type is `struct s` with the given members.
+fn shared_structures(members: &str) -> [Arc<Structure>; 2] {
+    let text = format!(
+        "clock {{ name = c; }}; struct s {{ {members} }};
+         event {{ id = 0; fields := struct {{ u8 n; struct s x; }}; }};
+         event {{ id = 1; fields := struct {{ u16 n; struct s x; }}; }};"
+    );
+    let metadata = read(&text).unwrap().metadata;
+    [0, 1].map(|event| {
+        let payload = metadata.streams[0].events[event].payload.as_ref().unwrap();
+        match &payload.members.last().unwrap().class {
+            Class::Structure(structure) => structure.clone(),
+            other => panic!("{other:?}"),
+        }
+    })
+}
+
+/// Each use of a type with references or clocks can have another class.
+#[test]
+fn uses_of_a_type_share_its_class_if_it_has_neither_references_nor_clocks() {
+    for (members, is_shared) in [
+        ("u8 a; string b; floating_point { exp_dig = 8; mant_dig = 24; } c;", true),
+        ("u8 a[2]; letter b[3]; struct { u8 c[4]; } d[5];", true),
+        ("u8 l; u8 a[l];", false),
+        ("u8 l; letter a[l];", false),
+        ("integer { size = 8; map = clock.c.value; } a;", false),
+        ("struct { u8 l; u8 a[l]; } b;", false),
+        ("struct { u8 l; u8 a[l]; } b[2];", false),
+        ("enum : u8 { A } t; variant <t> { u8 A; } v;", false),
+    ] {
+        let [first, second] = shared_structures(members);
+        assert_eq!(first, second, "{members}");
+        assert_eq!(Arc::ptr_eq(&first, &second), is_shared, "{members}");
+    }
+    // Headers are not shared, because the numbers in them have roles.
+    let text = "struct s { u8 id; };
+        stream { event.header := struct { struct s x; }; event.context := struct s; };
+        event { fields := struct s; };";
+    let types = Types::of(&read(text).unwrap().metadata, true);
+    assert_eq!(types.matches("little, EventClass").count(), 1, "{types}");
+}
+
+#[test]
+fn a_reference_stays_in_the_element_and_the_option_that_contain_it() {
+    let length = |members: &str| {
+        let lines = fields(members).unwrap();
+        let lines: Vec<_> = lines.iter().filter(|line| line.contains("field path")).collect();
+        let last = lines.last().unwrap();
+        last[last.find('[').unwrap()..=last.find(']').unwrap()].to_owned()
+    };
+    for (members, expected) in [
+        ("struct { u8 n; u8 a[event.fields.x.n]; } x[2];", "[Event payload: 0, 0]"),
+        ("struct { struct { u8 n; } y; u8 a[event.fields.x.y.n]; } x;", "[Event payload: 0, 0, 0]"),
+        (
+            "enum : u8 { A, B } t; variant <t> {
+                struct { u8 k; struct { u8 n; u8 a[event.fields.v.y.n]; } y; } A; u8 B; } v;",
+            "[Event payload: 1, 0, 1, 0]",
+        ),
+    ] {
+        assert_eq!(length(members), expected, "{members}");
+    }
+    assert_error(
+        fields("struct { u8 n; } x[2]; u8 a[event.fields.x.n];"),
+        "2:29: expected an integer 'x.n', found an array",
+    );
+    assert_error(
+        fields("struct { u8 a[event.fields.x.n]; u8 n; } x[2];"),
+        "2:15: expected a field before this one, found 'n', which follows it",
+    );
+}
+
+/// Asserts for each attribute of an integer that the type's line contains a text, or that reading
+/// fails with a message that ends with the text.
+#[track_caller]
+fn assert_integers(cases: &[(&str, Result<&str, &str>)]) {
+    for (attribute, expected) in cases {
+        let found = fields(&format!("integer {{ size = 8; {attribute}; }} a;"));
+        match (&found, expected) {
+            (Ok(lines), Ok(part)) => assert!(lines[0].contains(part), "{attribute}: {lines:?}"),
+            (Err(error), Err(end)) => assert!(error.ends_with(end), "{attribute}: {error}"),
+            _ => panic!("{attribute}: {found:?}"),
+        }
+    }
+}
+
+#[test]
+fn attributes_of_integers_have_several_forms() {
+    let (unsigned, signed) = (Ok("a: Unsigned"), Ok("a: Signed"));
+    assert_integers(&[
+        ("signed = 1", signed),
+        ("signed = true", signed),
+        ("signed = TRUE", signed),
+        ("signed = \"true\"", signed),
+        ("signed = 0", unsigned),
+        ("signed = false", unsigned),
+        ("signed = FALSE", unsigned),
+        ("signed = \"FALSE\"", unsigned),
+        ("signed = 2", Err("expected true or false for 'signed', found 2")),
+        ("signed = -1", Err("expected true or false for 'signed', found -1")),
+        ("signed = True", Err("expected true or false for 'signed', found 'True'")),
+        ("signed = true.x", Err("expected true or false for 'signed', found 'true.x'")),
+    ]);
+    for (base, words) in [
+        (2, "2 b bin binary \"b\""),
+        (8, "8 o oct octal"),
+        (10, "10 d i u dec decimal"),
+        (16, "16 x X p hex hexadecimal 0x10"),
+    ] {
+        for word in words.split(' ') {
+            let expected = format!("(8-bit, Base {base}, ");
+            assert_integers(&[(&format!("base = {word}"), Ok(&expected))]);
+        }
+    }
+    assert_integers(&[
+        ("base = 3", Err("expected base 2, 8, 10 or 16 for 'base', found 3")),
+        ("base = y", Err("expected base 2, 8, 10 or 16 for 'base', found 'y'")),
+        ("byte_order = le", Ok("alignment 8, little)")),
+        ("byte_order = \"le\"", Ok("alignment 8, little)")),
+        ("byte_order = native", Ok("alignment 8, little)")),
+        ("byte_order = be", Ok("alignment 8, big)")),
+        ("byte_order = network", Ok("alignment 8, big)")),
+        ("byte_order = big", Err("expected le or be for 'byte_order', found 'big'")),
+        ("byte_order = 1", Err("expected le or be for 'byte_order', found 1")),
+        ("encoding = none", Ok("little)")),
+        ("encoding = UTF8", Ok("little, text)")),
+        ("encoding = utf8", Ok("little, text)")),
+        ("encoding = \"UTF-8\"", Ok("little, text)")),
+        ("encoding = \"utf-8\"", Ok("little, text)")),
+        ("encoding = ASCII", Ok("little, text)")),
+        ("encoding = ascii", Ok("little, text)")),
+        ("encoding = latin", Err("encoding none, UTF8 or ASCII for 'encoding', found 'latin'")),
+        ("align = 1", Ok("alignment 1, little)")),
+        ("align = 65536", Ok("alignment 65536, little)")),
+        ("align = 0", Err("a power of two up to 65536 as alignment for 'align', found 0")),
+        ("align = 12", Err("a power of two up to 65536 as alignment for 'align', found 12")),
+        ("align = -1", Err("expected a number from 0 for 'align', found -1")),
+        ("align = \"8\"", Err("expected a number from 0 for 'align', found \"8\"")),
+        ("unknown = 1", Ok("a: Unsigned")),
+    ]);
+    let sizes = |size: &str| fields(&format!("integer {{ size = {size}; }} a;"));
+    for (size, alignment) in [("1", 1), ("7", 1), ("8", 8), ("9", 1), ("63", 1), ("64", 8)] {
+        let expected =
+            format!("a: Unsigned integer ({size}-bit, Base 10, alignment {alignment}, little)");
+        assert_eq!(sizes(size).unwrap(), [expected]);
+    }
+}
+
+#[test]
+fn a_number_is_mapped_to_a_clock_by_its_name() {
+    let map = |value: &str| {
+        let text = format!(
+            "clock {{ name = a; }}; clock {{ name = \"b c\"; }};
+             stream {{ event.header := struct {{ integer {{ size = 8; map = {value}; }} n; }}; }};"
+        );
+        read(&text).map(|parsed| parsed.metadata.streams[0].clock)
+    };
+    assert_eq!(map("clock.a.value"), Ok(Some(0)));
+    assert_eq!(map("\"clock.a.value\""), Ok(Some(0)));
+    assert_eq!(map("\"clock.b c.value\""), Ok(Some(1)));
+    for value in ["clock.a", "a", "clock.a.value.x", "x.a.value", "clock.a.x", "\"clock.a\"", "1"] {
+        let error = map(value).unwrap_err();
+        let expected = "expected clock.NAME.value with the name of a clock for 'map', found ";
+        assert!(error.contains(expected), "{value}: {error}");
+    }
+}
+
+#[test]
+fn floats_have_digits_an_alignment_and_a_byte_order() {
+    let float = |attributes: &str| fields(&format!("floating_point {{ {attributes} }} a;"));
+    for (attributes, expected) in [
+        ("exp_dig = 8; mant_dig = 24;", "a: Single-precision real (alignment 8, little)"),
+        ("mant_dig = 53; exp_dig = 11;", "a: Double-precision real (alignment 8, little)"),
+        (
+            "exp_dig = 8; mant_dig = 24; align = 1; byte_order = be; unknown = 1;",
+            "a: Single-precision real (alignment 1, big)",
+        ),
+    ] {
+        assert_eq!(float(attributes).unwrap(), [expected]);
+    }
+    for (exponent, mantissa) in [(8, 53), (11, 24), (8, 23), (10, 53)] {
+        let error = float(&format!("exp_dig = {exponent}; mant_dig = {mantissa};")).unwrap_err();
+        assert!(error.ends_with(&format!("digits, found {exponent} and {mantissa}")), "{error}");
+    }
+    let message = "2:1: expected the attributes 'exp_dig' and 'mant_dig'";
+    for attributes in ["exp_dig = 8;", "mant_dig = 24;", ""] {
+        assert_error(float(attributes), message);
+    }
+    assert_error(
+        float("align = 1; align = 1;"),
+        "2:29: expected each attribute once, found 'align' again",
+    );
+}
+
+#[test]
+fn arrays_of_8_aligned_bits_that_are_characters_are_texts() {
+    let first = |members: &str| fields(members).unwrap().remove(0);
+    for (attributes, is_text) in [
+        ("size = 8; encoding = UTF8;", true),
+        ("size = 8; signed = true; encoding = ASCII;", true),
+        ("size = 8;", false),
+        ("size = 8; align = 16; encoding = UTF8;", false),
+        ("size = 8; align = 4; encoding = UTF8;", false),
+        ("size = 7; align = 8; encoding = UTF8;", false),
+        ("size = 16; align = 8; encoding = UTF8;", false),
+    ] {
+        let line = first(&format!("integer {{ {attributes} }} a[3];"));
+        let expected = ["a: Static array (Length 3", "a: String (Utf8, Length 3)"];
+        assert!(line.starts_with(expected[usize::from(is_text)]), "{attributes} {line}");
+    }
+    let line = first("enum : letter { A } a[3];");
+    assert!(line.starts_with("a: Static array (Length 3"), "{line}");
+}
+
+#[test]
+fn an_enumeration_is_stored_in_an_integer() {
+    for (container, found) in [
+        ("string { }", "a text"),
+        ("struct { u8 a; }", "a structure"),
+        ("floating_point { exp_dig = 8; mant_dig = 24; }", "a floating-point number"),
+        ("enum : u8 { A }", "an unsigned integer"),
+    ] {
+        let expected = format!("2:8: expected an integer for the enumeration, found {found}");
+        assert_error(fields(&format!("enum : {container} {{ A }} a;")), &expected);
+    }
+    assert_error(
+        fields("enum : u8 a;"),
+        "2:11: expected '{' with the labels of the enumeration, found 'a'",
+    );
+    assert_error(fields("enum { A = 1, } a;"), "2:1: expected the name of a type, found 'int'");
+    assert_error(fields("enum : u8 { 1 } a;"), "2:13: expected a label, found 1");
+    assert_error(fields("enum : u8 { A B } a;"), "2:15: expected '}', found 'B'");
+    assert_error(fields("enum : u8 { A = } a;"), "2:17: expected a number, found '}'");
+    let labels = |labels: &str| {
+        let mut lines = fields(&format!("enum : i8 {{ {labels} }} a;")).unwrap();
+        lines.remove(0);
+        lines
+    };
+    assert_eq!(labels("A = +3, \"B\", C = -1 ... 1,"), ["  A: [3]", "  B: [4]", "  C: [-1, 1]"]);
+    assert_eq!(labels("A = -128 ... 127"), ["  A: [-128, 127]"]);
 }
