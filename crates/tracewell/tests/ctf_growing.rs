@@ -357,3 +357,52 @@ fn a_late_packet_begins_after_the_delivered_events() {
                     events get times that are later by 5 cycles";
     assert!(messages.len() == 1 && messages[0].ends_with(expected), "{messages:?}");
 }
+
+/// The metadata of one folder can begin with all metadata of another folder, and can grow.
+#[test]
+fn each_folder_has_metadata_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let event = |name: &str, id: u8| {
+        format!("event {{ name = {name}; id = {id}; fields := struct {{ u8 a; }}; }};\n")
+    };
+    let short = "/* CTF 1.8 */ trace { major = 1; minor = 8; byte_order = le; };
+        typealias integer { size = 8; } := u8;
+        stream { event.header := struct { u8 id; }; };\n"
+        .to_owned()
+        + &event("one", 0);
+    let long = short.clone() + &event("two", 1);
+    let write = |name: &str, metadata: &str, stream: &[u8]| {
+        let folder = folder.path().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("metadata"), metadata).unwrap();
+        fs::write(folder.join("stream"), stream).unwrap();
+    };
+    for (more, expected) in [(event("three", 2), 0), (event("four", 2), 0), (String::new(), 1)] {
+        write("1", &short, &[0, 11]);
+        write("2", &long, &[0, 21]);
+        let mut growing = Growing::open(folder.path(), settings(&[])).unwrap().unwrap();
+        let mut found = writer();
+        growing.advance(&mut found).unwrap();
+        // The short metadata does not have the event 1, and has the event 2 once it has grown.
+        write("1", &short, &[0, 11, 2, 12]);
+        write("2", &long, &[0, 21, 1, 22]);
+        growing.advance(&mut found).unwrap();
+        write("1", &(short.clone() + &more), &[0, 11, 2, 12, 0, 13]);
+        growing.advance(&mut found).unwrap();
+        write("2", &long, &[0, 21, 1, 22, 0, 23, 2, 24]);
+        assert!(matches!(growing.end(&mut found), Ok(State::Done)));
+        let names: Vec<_> = lines(found)
+            .lines()
+            .filter_map(|line| {
+                Some(line.split_once("\"name\":\"")?.1.split('"').next()?.to_owned())
+            })
+            .collect();
+        let grown = more.split(' ').nth(4).map(|name| name.trim_end_matches(';'));
+        let first = [Some("one"), grown, grown.map(|_| "one")];
+        let all: Vec<_> =
+            first.into_iter().flatten().chain(["one", "two", "one"]).map(str::to_owned).collect();
+        assert_eq!(names, all, "{more}");
+        // The event 2 in the second folder is never known.
+        assert_eq!(growing.trace().losses.damaged(), 1 + expected, "{more}");
+    }
+}

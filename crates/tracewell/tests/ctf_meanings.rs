@@ -467,17 +467,18 @@ fn the_interrupts_of_zephyr_are_those_of_the_simulator() {
     }
 }
 
-/// Returns the ticks of two events with these stamps, and the number of diagnostics. `first` is the
+/// Returns the ticks of events with these stamps, and the number of diagnostics. `first` is the
 /// name of the first event.
-fn ticks_of_two(first: &str, stamps: [u32; 2]) -> (Vec<u64>, usize) {
+fn ticks(first: &str, stamps: &[u32]) -> (Vec<u64>, usize) {
     let folder = tempfile::tempdir().unwrap();
     let events =
         format!("event {{ name = {first}; id = 0; }};\nevent {{ name = other; id = 1; }};\n");
     let metadata = CALLS.split("event {").next().unwrap().to_owned() + &events;
     std::fs::write(folder.path().join("metadata"), metadata).unwrap();
     let mut stream = Vec::new();
-    put(&mut stream, 0, stamps[0], &[]);
-    put(&mut stream, 1, stamps[1], &[]);
+    for (index, stamp) in stamps.iter().enumerate() {
+        put(&mut stream, u8::from(index > 0), *stamp, &[]);
+    }
     std::fs::write(folder.path().join("channel_0"), stream).unwrap();
     let mut log = EventLog::default();
     let trace = Input::open(folder.path(), settings(&[])).unwrap().read(&mut log).unwrap();
@@ -489,15 +490,23 @@ fn ticks_of_two(first: &str, stamps: [u32; 2]) -> (Vec<u64>, usize) {
 #[test]
 fn a_stamp_slightly_below_that_of_an_interrupt_is_out_of_order() {
     let most = 1_000_000;
-    let wrapped = |back: u32| vec![0, (1 << 32) - u64::from(back)];
-    for (first, back, expected) in [
-        ("isr_enter", 1, (vec![0, 0], 1)),
-        ("isr_enter", most - 1, (vec![0, 0], 1)),
-        ("isr_enter", most, (wrapped(most), 0)),
-        ("thread_switched_in", 1, (wrapped(1), 0)),
+    for (first, back, is_wrap) in [
+        ("isr_enter", 1, false),
+        ("isr_enter", most - 1, false),
+        ("isr_enter", most, true),
+        ("thread_switched_in", 1, true),
     ] {
-        let found = ticks_of_two(first, [2 * most, 2 * most - back]);
-        assert_eq!(found, expected, "{first} {back}");
+        let wrap = if is_wrap { 1 << 32 } else { 0 };
+        let second = wrap - if is_wrap { u64::from(back) } else { 0 };
+        let stamps = [2 * most, 2 * most - back, 2 * most + 10];
+        let diagnostics = usize::from(!is_wrap);
+        let expected = vec![0, second, wrap + 10];
+        // Events at the end of a stream are read in another way.
+        for more in [0, 10] {
+            let stamps: Vec<_> = stamps.into_iter().chain(vec![2 * most + 10; more]).collect();
+            let expected: Vec<_> = expected.iter().copied().chain(vec![wrap + 10; more]).collect();
+            assert_eq!(ticks(first, &stamps), (expected, diagnostics), "{first} {back} {more}");
+        }
     }
 }
 

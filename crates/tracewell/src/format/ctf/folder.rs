@@ -126,4 +126,56 @@ mod tests {
             assert_eq!(found.map(|found| found.files.len()), files, "{text}");
         }
     }
+    /// Writes an empty file, or the start of metadata.
+    fn write(folder: &Path, path: &str) {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let text = if path.ends_with(METADATA) { "/* CTF 1.8 */" } else { "" };
+        fs::write(path, text).unwrap();
+    }
+
+    /// Returns the files that belong to a path, relative to the folder.
+    fn found(folder: &Path, path: &str) -> Option<Vec<String>> {
+        let found = find(&folder.join(path)).unwrap()?;
+        assert_eq!(found.files.first(), Some(&found.main));
+        let relative = |file: &PathBuf| file.strip_prefix(folder).unwrap().display().to_string();
+        Some(found.files.iter().map(relative).collect())
+    }
+
+    #[test]
+    fn streams_follow_their_metadata_and_indexes_follow_the_streams() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = "metadata b a .c index/a.idx index/c.idx index/metadata sub/x \
+                     sub/deep/metadata sub/deep/s .d/metadata .d/s .tmp_old_chunk/metadata \
+                     .tmp_old_chunk/s .tmp_new_chunk/metadata .tmp_new_chunk/s";
+        files.split_whitespace().for_each(|file| write(folder.path(), file));
+        let list = |files: &str| Some(files.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        for (path, expected) in [
+            (
+                "",
+                list(
+                    "metadata a b index/a.idx .tmp_new_chunk/metadata .tmp_new_chunk/s \
+                     .tmp_old_chunk/metadata .tmp_old_chunk/s sub/deep/metadata sub/deep/s",
+                ),
+            ),
+            ("metadata", list("metadata a b index/a.idx")),
+            ("a", list("metadata a index/a.idx")),
+            ("b", list("metadata b")),
+            ("sub", list("sub/deep/metadata sub/deep/s")),
+            ("sub/x", None),
+            ("sub/deep/s", list("sub/deep/metadata sub/deep/s")),
+        ] {
+            assert_eq!(found(folder.path(), path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn folders_are_searched_up_to_a_depth() {
+        for (depth, is_found) in [(0, true), (1, true), (MAX_DEPTH, true), (MAX_DEPTH + 1, false)] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = "d/".repeat(depth) + METADATA;
+            write(folder.path(), &path);
+            assert_eq!(found(folder.path(), ""), is_found.then_some(vec![path]), "{depth}");
+        }
+    }
 }

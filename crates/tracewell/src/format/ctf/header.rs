@@ -386,6 +386,10 @@ mod tests {
             struct { integer { size = 27; align = 1; map = clock.c.value; } timestamp; } compact;
             struct { u32 id; t64 timestamp; } extended; } v; } align(8)";
 
+    /// Headers with fields that have no role.
+    const UNUSED_FIRST: &str = "struct { u16 x; u16 y; u32 id; t32 timestamp; }";
+    const UNUSED_LATER: &str = "struct { u16 id; u16 x; t32 timestamp; u16 y; }";
+
     #[test]
     fn headers_are_those_that_their_program_reads() {
         // A compact header with a stamp that has wrapped, and an extended header.
@@ -398,6 +402,8 @@ mod tests {
             (LTTNG, &extended, 7, 0x2_0000_0001),
             (SMALL, &small_compact, 3, 0x800_0005),
             (SMALL, &small_extended, 7, 0x2_0000_0001),
+            (UNUSED_FIRST, &[1, 1, 2, 2, 7, 0, 0, 0, 5, 0, 0, 0, 0xAA], 7, 0x1_0000_0005),
+            (UNUSED_LATER, &[7, 0, 1, 1, 5, 0, 0, 0, 2, 2, 0xAA], 7, 0x1_0000_0005),
         ] {
             let layout = layout(header);
             let class = &layout.streams[0];
