@@ -247,7 +247,7 @@ fn a_session_is_followed_while_lttng_writes_it() {
     lttng.session("live", &[]);
     let lines = ["collect", "--follow", "--format", "jsonl", "--file", "live"];
     let printed = Follower::start(&folder, "printed", &lines);
-    let limited = [&lines[..], &["-O", "wait=1s"]].concat();
+    let limited = [&lines[..], &["-O", "wait=10s"]].concat();
     let limited = Follower::start(&folder, "limited", &limited);
     let analyzed = Follower::start(&folder, "analyzed", &["analyze", "--follow", "live"]);
     lttng.record(500);

@@ -157,9 +157,14 @@ fn metadata() -> String {
 /// this tick, and one five ticks later.
 fn packet(instance: u8, number: u8) -> Vec<u8> {
     let begin = 10 * number;
-    let events = [begin, 1, begin + 5, 2];
+    packet_of(instance, number, begin, &[begin, 1, begin + 5, 2])
+}
+
+/// Returns a packet with the bytes of its events.
+fn packet_of(instance: u8, number: u8, begin: u8, events: &[u8]) -> Vec<u8> {
+    let bits = 8 * (12 + events.len() as u8);
     let begin = u64::from(begin).to_le_bytes();
-    [&[instance, 128, 128], &begin[..], &[number], &events].concat()
+    [&[instance, bits, bits], &begin[..], &[number], events].concat()
 }
 
 fn packets(instance: u8, numbers: Range<u8>) -> Vec<u8> {
@@ -178,6 +183,64 @@ fn write_files(folder: &Path, files: &[(&str, Vec<u8>)]) {
 /// Writes a chunk of a stream: the metadata, and a file with one packet for each number.
 fn write_chunk(folder: &Path, numbers: Range<u8>) {
     write_files(folder, &[("stream", packets(3, numbers))]);
+}
+
+/// Returns an index of LTTng with an entry for each packet of a chunk.
+fn index_of(numbers: Range<u8>) -> Vec<u8> {
+    let mut index = [0xC1F1_DCC1_u32, 1, 1, 48].map(u32::to_be_bytes).concat();
+    for number in numbers.map(u64::from) {
+        index.extend([16 * number, 128, 128, 10 * number, 0, 0].map(u64::to_be_bytes).concat());
+    }
+    index
+}
+
+fn messages(growing: &Growing) -> Vec<&str> {
+    growing.trace().diagnostics.iter().map(|diagnostic| &*diagnostic.message).collect()
+}
+
+#[test]
+fn an_index_that_appears_after_its_first_packet_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let chunk = folder.path().join("chunk");
+    write_chunk(&chunk, 0..1);
+    let mut growing = Growing::open(folder.path(), settings(&[])).unwrap().unwrap();
+    let mut found = writer();
+    growing.advance(&mut found).unwrap();
+    assert_eq!(growing.trace().events, 2);
+    fs::write(chunk.join("stream"), packets(3, 0..3)).unwrap();
+    fs::create_dir(chunk.join("index")).unwrap();
+    // The index lists a packet more than the stream contains.
+    fs::write(chunk.join("index/stream.idx"), index_of(0..4)).unwrap();
+    growing.advance(&mut found).unwrap();
+    growing.end(&mut found).unwrap();
+    assert_eq!(growing.trace().events, 6);
+    let messages = messages(&growing);
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert!(messages[0].ends_with("the index lists 1 packet after the end of the file"));
+}
+
+/// The tick of a packet that is written after events of tick 35 were delivered.
+const LATE: u8 = 7;
+
+#[test]
+fn only_late_packets_with_events_are_reported() {
+    for (events, expected) in [(&[][..], None), (&[LATE, 1], Some("later by 28 cycles"))] {
+        let folder = tempfile::tempdir().unwrap();
+        let chunk = folder.path().join("chunk");
+        write_chunk(&chunk, 0..5);
+        let first = packet_of(4, 0, 1, &[1, 3]);
+        fs::write(chunk.join("other"), &first).unwrap();
+        let mut growing = Growing::open(folder.path(), settings(&["wait=1s"])).unwrap().unwrap();
+        let mut found = writer();
+        growing.advance(&mut found).unwrap();
+        let late = packet_of(4, 1, LATE, events);
+        fs::write(chunk.join("other"), [first, late].concat()).unwrap();
+        growing.advance(&mut found).unwrap();
+        growing.end(&mut found).unwrap();
+        let messages = messages(&growing);
+        assert_eq!(messages.len(), usize::from(expected.is_some()), "{messages:?}");
+        assert!(expected.is_none_or(|end| messages[0].ends_with(end)), "{messages:?}");
+    }
 }
 
 #[test]

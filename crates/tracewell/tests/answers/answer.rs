@@ -74,7 +74,7 @@ struct Consumers {
 
 impl Sink for Consumers {
     fn events(&mut self, trace: &Trace, batch: &Batch<'_>) -> Flow {
-        for event in batch.events() {
+        for (row, event) in batch.events().enumerate() {
             let EventRef { seq, ticks, cpu, context, id, priority, payload, record, .. } = event;
             if let Some(arguments) = &trace.recorded {
                 arguments.append(record, &mut self.numbers);
@@ -88,8 +88,9 @@ impl Sink for Consumers {
             let priority = priority.get().map_or(u64::MAX, u64::from);
             let [who, id] = [context.0, id].map(u64::from);
             let lengths = [payload.len(), record.len()].map(|length| length as u64);
+            let offset = batch.records.offset(row);
             let numbers = [seq, ticks, cpu.into(), who, id, priority, lengths[0], lengths[1]];
-            for number in numbers.iter().chain(&detail) {
+            for number in numbers.iter().chain(&detail).chain(&[offset]) {
                 self.numbers.extend_from_slice(&number.to_le_bytes());
             }
             self.numbers.extend_from_slice(payload);

@@ -265,9 +265,11 @@ impl<'a> Stream<'a> {
     /// Compares a packet with the index of its file. If the index disagrees, it is not used any
     /// more.
     pub(super) fn compare_with_index(&mut self, part: &Part<'_>, packet: &Packet<'_>) {
-        let Some((index, number)) = part.index.zip(self.entry) else { return };
-        match index.get(number).map(|entry| entry.difference(packet)) {
-            // Recorders write the index after the packet.
+        let Some(number) = self.entry else { return };
+        let entry = part.index.and_then(|index| index.get(number));
+        match entry.map(|entry| entry.difference(packet)) {
+            // Recorders write the index after the packet. The file of the index can appear later,
+            // too.
             None | Some(None) => self.entry = Some(number + 1),
             Some(Some(difference)) => {
                 self.entry = None;
@@ -319,7 +321,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Shifts the times of a packet's events if the packet begins before events that were already
-    /// delivered.
+    /// delivered. A packet without events needs no message.
     pub(super) fn move_late(&mut self, begin: u64, offset: u64) {
         let Some(growing) = self.growing else { return };
         let behind = growing.delivered.saturating_sub(self.timing.stamp(begin));
@@ -327,7 +329,9 @@ impl<'a> Stream<'a> {
         if cycles > 0 {
             self.shift = cycles;
             self.begin = begin.saturating_add(cycles);
-            self.gaps.push_back(Gap { kind: GapKind::Late(cycles), between: None, offset });
+            if self.bits.at < self.bits.end {
+                self.gaps.push_back(Gap { kind: GapKind::Late(cycles), between: None, offset });
+            }
         }
     }
 }
