@@ -9,7 +9,7 @@ use streams::{Stream, captures, configuration, configure, options_of, texts};
 use support::{EventLog, settings};
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::format::rkh::schema;
-use tracewell::format::{self, Input, Progress};
+use tracewell::format::{self, Confidence, Input, Progress};
 use tracewell::input::Reading;
 use tracewell::model::schema::ArgumentKind;
 use tracewell::model::values;
@@ -527,6 +527,29 @@ fn a_stream_is_recognised_by_the_checksums_of_frames_of_at_least_three_bytes() {
     assert!(is_rkh(&[1, 2, 0xFD], 4) && !is_rkh(&[1, 2, 0xFD], 3));
     assert!(!is_rkh(&[1, 2, 0xFE], 4), "the checksum is wrong");
     assert!(!is_rkh(&[1, 0xFF], 4), "each frame has two bytes");
+}
+
+#[test]
+fn three_of_four_checksums_or_a_configuration_record_show_a_stream() {
+    let confidence = |bytes: &[u8]| {
+        [Confidence::Certain, Confidence::Possible].into_iter().find(|least| {
+            format::recognise_with(bytes, *least).is_some_and(|format| format.name == "rkh")
+        })
+    };
+    let frames = |good: usize, bad: usize| {
+        let good = [1, 2, 0xFD, 0x7E].repeat(good);
+        [&[0x7E], &good[..], &[1, 2, 0xFE, 0x7E].repeat(bad)].concat()
+    };
+    assert_eq!(confidence(&frames(6, 2)), Some(Confidence::Possible));
+    assert_eq!(confidence(&frames(5, 2)), None);
+    // Only the first 64 frames are examined.
+    assert_eq!(confidence(&frames(48, 100)), Some(Confidence::Possible));
+    assert_eq!(confidence(&frames(47, 100)), None);
+    let stream = configured(Settings::default()).bytes;
+    assert_eq!(confidence(&stream), Some(Confidence::Certain));
+    for before in [&[0x7E, 1, 2][..], &[1, 2]] {
+        assert_eq!(confidence(&[before, &stream].concat()), Some(Confidence::Possible));
+    }
 }
 
 #[test]
@@ -1269,5 +1292,23 @@ fn default_settings_with_alternatives_are_used_with_a_warning_if_they_explain_ea
         assert_eq!(found, (Some(good), Some(worst)), "{unknown}");
         let remark = trace.diagnostics.iter().next().unwrap();
         assert!(remark.message.contains("give them with -O dialect="), "{remark}");
+    }
+}
+
+/// The default settings are used only if they are among the settings that explain the most frames.
+#[test]
+fn if_several_settings_but_not_the_default_ones_explain_the_frames_the_reader_asks_for_options() {
+    // A timestamp of two bytes with an address of four is as long as the reverse.
+    let narrow = Settings { stamp: 2, ..Settings::default() };
+    // In older dialects, the event 0x70 has only an address. In newer ones, it has more arguments,
+    // which have the same length with other settings.
+    for (settings, id) in [(narrow, EVT_PROC), (Settings::default(), 0x70)] {
+        let mut stream = Stream::new(settings);
+        for number in 0..60 {
+            stream.record(id, number, &0x2000_u32.to_le_bytes());
+        }
+        let (trace, kept) = whole(&stream, &[]);
+        asks_for_options(&trace, &kept);
+        assert_eq!(trace.fact("unsettled"), Some(60), "{id:#x}");
     }
 }

@@ -1,22 +1,17 @@
 //! Reads the bytes that small targets send over a line. The tests cover late, repeated and missing
-//! packets, restarts, and text between packets. They build the packets from the tables in
-//! `docs/target.md`.
+//! packets, restarts, silent cores, and text between packets.
 
+#[path = "support/target.rs"]
+mod packets;
 mod support;
 
+use packets::packet;
 use support::{EventLog, in_pieces};
 use tracewell::format::{self, Progress, Settings};
 use tracewell::model::Trace;
-use tracewell_wire::target::packet::{CHECKED, MAX_PACKET};
-use tracewell_wire::target::{Header, crc16, ids};
-
-fn packet(header: Header, payload: &[u8]) -> Vec<u8> {
-    let mut bytes = header.to_bytes();
-    let sum = crc16(crc16(u16::MAX, &bytes[..CHECKED]), payload);
-    bytes[24..26].copy_from_slice(&(payload.len() as u16).to_le_bytes());
-    bytes[26..].copy_from_slice(&sum.to_le_bytes());
-    [&bytes[..], payload].concat()
-}
+use tracewell_wire::target::packet::{HEADER, MAX_PACKET};
+use tracewell_wire::target::ring::CONTROL;
+use tracewell_wire::target::{Header, ids};
 
 /// Returns packet `number` of a run, with a mark at the packet's time, and a second mark after
 /// `ticks`.
@@ -114,11 +109,41 @@ fn a_gap_makes_the_states_of_all_tasks_unknown() {
     assert_eq!(labels(2), ["run", "mark", "mark", "run"]);
 }
 
+#[test]
+fn diagnostics_are_at_the_bytes_that_cause_them() {
+    let header = Header { number: 1, first: 2, time: 1000, cores: 1, ..Header::default() };
+    let partial = packet(header, &[ids::MARK, 0, 1, ids::MARK]);
+    // The memory did not survive this restart.
+    let header = Header { time: 500, cores: 1, ..Header::default() };
+    let restarted = packet(header, &[ids::MARK, 0, 1]);
+    let cut = &marks(1, 10)[..HEADER + 1];
+    let line = [&marks(0, 10)[..], &partial, &restarted, cut].concat();
+    let (trace, _) = read(&line);
+    let second = HEADER + 6;
+    let third = second + HEADER + 4;
+    let expected = format!(
+        "damaged: at byte {}: expected an event, found a part of one\n\
+         note: at byte {}: the target restarted here: its clock begins again\n\
+         note: at byte {}: the input ends within a packet\n",
+        second + HEADER + 3,
+        third + HEADER,
+        third + HEADER + 3
+    );
+    assert_eq!(notes(&trace), expected);
+}
+
 /// Numbers of packets wrap, so half of the numbers are later than a packet's number.
 #[test]
 fn a_packet_that_is_far_ahead_is_not_old() {
-    for (number, events, is_old) in [(1 << 31, 4, false), ((1 << 31) + 1, 2, true)] {
-        let header = Header { number, first: 2, time: 5000, cores: 1, ..Header::default() };
+    // The last event before this packet has the time 10. An older packet with an earlier time is the
+    // first one after a restart.
+    for (number, time, events, is_old) in [
+        (1 << 31, 5000, 4, false),
+        ((1 << 31) + 1, 5000, 2, true),
+        ((1 << 31) + 1, 10, 2, true),
+        ((1 << 31) + 1, 9, 4, false),
+    ] {
+        let header = Header { number, first: 2, time, cores: 1, ..Header::default() };
         let line = [marks(0, 10), packet(header, &[ids::MARK, 0, 1, ids::MARK, 1, 2])];
         let (trace, log) = read(&line.concat());
         assert_eq!((log.rows.len(), notes(&trace).contains("is older than")), (events, is_old));
@@ -180,6 +205,86 @@ fn a_live_line_can_begin_with_text() {
             assert_eq!(trace.facts, whole.facts);
         }
     }
+}
+
+/// Decodes the parts of a live line, and returns the number of events after each part, with the log.
+fn live_counts(parts: &[Vec<u8>]) -> (Vec<usize>, EventLog) {
+    let mut decoder = format::by_name("target").unwrap().decoder(&Settings::default()).unwrap();
+    let (mut trace, mut log, mut offset) = (decoder.trace(), EventLog::default(), 0);
+    let mut count = |bytes: &Vec<u8>| {
+        let window = format::Input { offset, bytes, last: false };
+        let progress = decoder.decode(window, &mut trace, &mut log).unwrap();
+        assert_eq!(progress, Progress::More { consumed: bytes.len(), wanted: HEADER });
+        offset += bytes.len() as u64;
+        log.rows.len()
+    };
+    (parts.iter().map(&mut count).collect(), log)
+}
+
+#[test]
+fn an_event_is_delivered_when_every_core_has_sent_a_later_one() {
+    let of = |core, number, time| {
+        let header = Header { core, number, first: number, time, cores: 2, ..Header::default() };
+        packet(header, &[ids::MARK, 0, core])
+    };
+    let (counts, log) = live_counts(&[of(0, 0, 10), of(1, 0, 5), of(1, 1, 20), of(0, 1, 20)]);
+    assert_eq!(counts, [0, 1, 2, 3]);
+    let rows: Vec<_> = log.rows.iter().map(|row| (row.cpu, row.ticks)).collect();
+    assert_eq!(rows, [(1, 0), (0, 5), (0, 15)]);
+}
+
+/// The decoder holds less than 64 KiB of packets.
+#[test]
+fn a_silent_core_delays_the_others_for_at_most_64_kib() {
+    // The payload of the largest packet has room for this number of marks.
+    const MARKS: usize = (MAX_PACKET - HEADER) / 3;
+    let full = |number: u32| {
+        let first = number * MARKS as u32;
+        let header = Header { number, first, cores: 2, time: first.into(), ..Header::default() };
+        packet(header, &[ids::MARK, 0, 1].repeat(MARKS))
+    };
+    let mut parts: Vec<_> = (0..18).map(full).collect();
+    assert_eq!(parts[0].len(), MAX_PACKET);
+    let counts = live_counts(&parts).0;
+    assert_eq!(counts[..15], [0; 15]);
+    assert_eq!(counts[15..], [MARKS, 2 * MARKS, 3 * MARKS]);
+    // The first of 16 packets lacks the last byte, so one byte is missing.
+    let header = Header { cores: 2, ..Header::default() };
+    parts[0] = packet(header, &[ids::MARK, 0, 1].repeat(MARKS)[..3 * MARKS - 1]);
+    let header = Header { number: 1, first: MARKS as u32 - 1, cores: 2, ..Header::default() };
+    parts[1] = packet(header, &[ids::MARK, 0, 1].repeat(MARKS));
+    assert_eq!(live_counts(&parts[..16]).0, [0; 16]);
+}
+
+#[test]
+fn a_reader_requests_as_many_bytes_as_the_next_decision_needs() {
+    let mut decoder = format::by_name("target").unwrap().decoder(&Settings::default()).unwrap();
+    let (mut trace, mut log) = (decoder.trace(), EventLog::default());
+    let text = vec![b'.'; 3 * MAX_PACKET];
+    let line = [text.clone(), run(10).concat()].concat();
+    let mut decode = |range: std::ops::Range<usize>| {
+        let (offset, bytes) = (range.start as u64, &line[range]);
+        let window = format::Input { offset, bytes, last: false };
+        let progress = decoder.decode(window, &mut trace, &mut log).unwrap();
+        (progress, log.rows.len())
+    };
+    // A control block can begin with the last bytes.
+    let rest = CONTROL - 1;
+    let more = |consumed, wanted| Progress::More { consumed, wanted };
+    assert_eq!(decode(0..text.len()), (more(text.len() - rest, CONTROL), 0));
+    let start = text.len() - rest;
+    let each = marks(0, 10).len();
+    // One packet does not show that this is a line, and the second one is incomplete.
+    let two = text.len() + 2 * each;
+    assert_eq!(decode(start..two - 1), (more(rest, 2 * each), 0));
+    let (progress, events) = decode(text.len()..two);
+    assert_eq!((progress, events), (more(2 * each, HEADER), 4));
+    // The header of the next packet contains its length.
+    assert_eq!(decode(two..two + HEADER - 1), (more(0, HEADER), 4));
+    assert_eq!(decode(two..two + HEADER), (more(0, each), 4));
+    let diagnostics: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
+    assert_eq!(diagnostics, ["note: at byte 0: the input begins within a packet"]);
+    assert_eq!(trace.fact("skipped_bytes"), Some(text.len() as u64));
 }
 
 #[test]
