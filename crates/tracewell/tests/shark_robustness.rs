@@ -327,6 +327,84 @@ fn bits_that_no_writer_sets_are_reported_at_the_first_place() {
     assert_eq!((remarks(&trace, Severity::Warning), kept.rows.len()), (vec![warning.into()], 4));
 }
 
+/// The reader examines 512 slots at once, unless they contain a record that needs attention.
+#[test]
+fn a_special_record_among_ordinary_ones_is_noticed() {
+    const START: Record = Record { code_word: ids::TRACE_START as u16, par2: 5, ..Record::EMPTY };
+    let change = Record { code_word: ids::CYCLES_PER_MSEC.into(), ..START };
+    let odd = |bit: u16| Record { code_word: ids::IPOINT as u16 | 1 << bit, ..Record::EMPTY };
+    let specials = [Record::EMPTY, START, change, fast(0, 0)].into_iter().chain((8..15).map(odd));
+    for places in [&[512][..], &[700], &[1023], &[600, 601], &[513, 800, 1022]] {
+        for special in specials.clone() {
+            let mut records: Vec<_> = (0..1536).map(|n| point(10 + n, n as u16)).collect();
+            for place in places {
+                let tsc = if special.is_empty() { 0 } else { 10 + *place as u64 };
+                records[*place] = Record { tsc, ..special };
+            }
+            let (trace, kept) = read(&records);
+            let what = format!("{special:?} at {places:?}");
+            let count = |condition: bool| if condition { places.len() as u64 } else { 0 };
+            let empty = count(special.is_empty());
+            assert_eq!(kept.rows.len() as u64, 1536 - empty, "{what}");
+            assert!(kept.losses.is_empty(), "{what}");
+            assert_eq!(trace.fact("slots"), Some(1536), "{what}");
+            assert_eq!(trace.fact("empty_slots"), Some(empty), "{what}");
+            assert_eq!(trace.fact("fast_records"), Some(count(special.is_fast())), "{what}");
+            assert_eq!(trace.fact("descents"), Some(0), "{what}");
+            // The clock changes its rate at the first start, or at each change after a start.
+            assert_eq!(trace.clock.rate.is_some(), special == START, "{what}");
+            let warnings = remarks(&trace, Severity::Warning);
+            let of_bits = warnings.iter().filter(|warning| {
+                let start = format!(
+                    "warning: at byte {}: {} code words have bits that no writer sets",
+                    16 * places[0],
+                    places.len()
+                );
+                warning.starts_with(&start)
+            });
+            let is_odd = special.unexpected_code_bits() != 0;
+            assert_eq!(of_bits.count(), usize::from(is_odd), "{what}: {warnings:?}");
+            let is_change = special == change;
+            assert_eq!(warnings.len(), usize::from(is_odd || is_change), "{what}: {warnings:?}");
+        }
+    }
+}
+
+#[test]
+fn a_decreasing_timestamp_among_ordinary_ones_is_a_descent() {
+    for places in [&[512][..], &[700], &[1023], &[1024], &[600, 602], &[513, 800, 1022]] {
+        let mut tsc = 1_000_000;
+        let records = (0..1536).map(|n| {
+            tsc = if places.contains(&n) { tsc - 2000 } else { tsc + 1 };
+            point(tsc, n as u16)
+        });
+        let records: Vec<_> = records.collect();
+        let (trace, kept) = read(&records);
+        assert_eq!(trace.fact("descents"), Some(places.len() as u64), "{places:?}");
+        assert_eq!(kept.losses.len(), places.len(), "{places:?}");
+        let mut expected = records.clone();
+        expected.sort_by_key(|record| record.tsc);
+        let expected: Vec<_> = expected.iter().map(|record| record.par1).collect();
+        assert_eq!(numbers(&kept), expected, "{places:?}");
+    }
+}
+
+#[test]
+fn long_runs_of_several_parts_are_merged_in_order_of_time() {
+    for block in [1, 2, 300, 512, 1000] {
+        let part = |first: u64| {
+            (0..2000).map(move |n| point(n / block * 2 * block + n % block + first * block, 0))
+        };
+        let records: Vec<_> = part(0).chain(part(1)).collect();
+        let (trace, kept) = read_with(bytes(&records), &["kind=records", "parts=32000"]).unwrap();
+        assert_eq!((trace.fact("descents"), kept.losses.len()), (Some(0), 0));
+        let mut expected: Vec<_> = records.iter().map(|record| record.tsc).collect();
+        expected.sort_unstable();
+        let stamps = kept.rows.iter().map(|row| Record::read(&row.record).unwrap().tsc);
+        assert!(stamps.eq(expected), "{block}");
+    }
+}
+
 #[test]
 fn datagrams_with_wrong_lengths_are_refused() {
     let mut wrong = packet(2, &[point(2, 2)]);
@@ -385,6 +463,14 @@ fn bytes_of_other_formats_are_not_recognised_as_records() {
     assert_eq!(found(&[0; 64]), None);
     assert_eq!(found(b"a text of more than sixteen bytes\n"), None);
     assert_eq!(found(&bytes(&[record(1, ids::NEXT_CHUNK, 0, 0)])), None);
+    assert_eq!(found(&bytes(&[point(0, 1), point(2, 2)])), None, "a timestamp is 0");
+    let odd = Record { code_word: 0x0100 | u16::from(ids::IPOINT), ..point(2, 1) };
+    assert_eq!(found(&bytes(&[point(1, 1), odd])), None);
+    // A ring with an emergency area has two decreasing timestamps.
+    let descents = [point(4, 1), point(4, 1), point(3, 1), point(2, 1), point(1, 1)];
+    assert_eq!(found(&bytes(&descents[..4])), Some("shark"));
+    assert_eq!(found(&bytes(&descents)), None);
+    assert_eq!(found(&bytes(&[&[Record::EMPTY; 300][..], &[point(1, 1)]].concat())), Some("shark"));
     assert_eq!(found(&bytes(&[record(1, 0x0C, 0, 0)])), None, "no such event");
     let dump = std::fs::read(fixture("threadx/tiny.trx")).unwrap();
     assert_eq!(found(&dump), Some("threadx"));
