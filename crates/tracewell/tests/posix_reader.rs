@@ -255,6 +255,36 @@ fn a_damaged_slot_is_a_gap() {
     assert_eq!(places, [Some(slot as u64)]);
 }
 
+/// Blocks before the first one that is left were in damaged slots, unless the ring may have
+/// overwritten them.
+#[test]
+fn missing_blocks_at_the_start_of_a_ring_are_damaged_or_overwritten() {
+    let size = records(0, &[Event::user(65, 0, &[0; 8])]).len();
+    let slot = |number: usize| LogHeader::BLOCK + number * size;
+    // The number of slots, of blocks and of damaged slots, and the cause of the loss.
+    for (slots, written, damaged, cause) in [
+        (4, 4, 1, LossCause::Damaged),
+        (4, 4, 2, LossCause::Overwritten),
+        (4, 4, 3, LossCause::Overwritten),
+        (5, 5, 2, LossCause::Damaged),
+        (5, 5, 3, LossCause::Overwritten),
+        (5, 3, 2, LossCause::Damaged),
+    ] {
+        let mut bytes = ring(slots, written);
+        for number in 0..damaged {
+            bytes[slot(number) + HEAD + 2] ^= 1;
+        }
+        let (trace, kept) = read(&bytes);
+        let what = format!("{damaged} of {slots} slots");
+        assert_eq!(kept.rows.len(), written as usize - damaged, "{what}");
+        let loss = &kept.losses[0];
+        let place = (slot(damaged) + HEAD) as u64;
+        assert_eq!((loss.before, loss.cause, loss.offset), (0, cause, place), "{what}");
+        let places: Vec<_> = trace.diagnostics.iter().map(|found| found.offset).collect();
+        assert_eq!(places, (0..damaged).map(|n| Some(slot(n) as u64)).collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn packets_of_a_memory_are_merged_and_hidden_records_are_not_shown() {
     let event = |stamp| Event::user(65, stamp, &[stamp as u8]);

@@ -444,6 +444,48 @@ fn chunk(number: u32, records: &[Record], slots: u32) -> Vec<u8> {
     image
 }
 
+/// The emergency area keeps old records of a chunk whose normal area is a ring.
+#[test]
+fn a_ring_that_begins_after_its_emergency_area_has_lost_records() {
+    let overwritten = |before| vec![(before, None, LossCause::Overwritten)];
+    for (stamps, expected) in [
+        ([30, 40, 50, 60, 10, 20], overwritten(2)),
+        ([30, 40, 50, 60, 29, 70], overwritten(1)),
+        ([30, 40, 50, 60, 30, 70], vec![]),
+        ([30, 40, 50, 60, 31, 70], vec![]),
+        // The ring has a seam of its own.
+        ([50, 60, 30, 40, 10, 20], overwritten(2)),
+    ] {
+        let records = stamps.map(|tsc| point(tsc, tsc as u16));
+        let (trace, kept) = read_with(chunk(0, &records, 4), &[]).unwrap();
+        let mut sorted: Vec<_> = stamps.map(|tsc| tsc as u16).to_vec();
+        sorted.sort_unstable();
+        assert_eq!(numbers(&kept), sorted, "{stamps:?}");
+        assert_eq!(gaps(&kept), expected, "{stamps:?}");
+        assert_eq!(trace.fact("descents"), Some(u64::from(stamps[0] == 50)), "{stamps:?}");
+    }
+    // Without records in the emergency area, nothing is known to be older.
+    let (_, kept) =
+        read_with(chunk(0, &[30, 40, 50, 60].map(|tsc| point(tsc, 1)), 4), &[]).unwrap();
+    assert_eq!((kept.rows.len(), gaps(&kept)), (4, vec![]));
+    // The file may end with the normal area, within the emergency area, or before both.
+    let whole = chunk(0, &[30, 40, 50, 60, 10, 20].map(|tsc| point(tsc, tsc as u16)), 4);
+    let truncated = |before| (before, None, LossCause::Truncated);
+    for (slots, expected, lost) in [
+        (0, vec![], vec![truncated(0)]),
+        (3, vec![30, 40, 50], vec![truncated(3)]),
+        (4, vec![30, 40, 50, 60], vec![truncated(4)]),
+        (5, vec![10, 30, 40, 50, 60], vec![truncated(1), overwritten(1)[0]]),
+    ] {
+        let bytes = whole[..ChunkHeader::SIZE + 16 * slots + 7].to_vec();
+        let (trace, kept) = read_with(bytes, &[]).unwrap();
+        assert_eq!(numbers(&kept), expected, "{slots}");
+        assert_eq!(gaps(&kept), lost, "{slots}");
+        let message = format!("the chunk has 96 bytes for records, found {}", 16 * slots + 7);
+        assert!(remarks(&trace, Severity::Damage)[0].ends_with(&message), "{slots}");
+    }
+}
+
 #[test]
 fn chunk_images_are_read_one_after_the_other() {
     let mut images = chunk(0, &[point(10, 1), point(20, 2)], 4);
