@@ -284,6 +284,35 @@ fn timestamps_of_32_bits_wrap() {
     assert_eq!(ticks[3..], [0x20, 0x28]);
 }
 
+#[test]
+fn a_timestamp_wraps_if_it_decreases_by_more_than_half_the_range() {
+    const ROUND: u64 = 1 << 32;
+    const HALF: u64 = 1 << 31;
+    let late = 0xF000_0000;
+    for (entries, expected) in [
+        (&[(0, 0), (0, HALF + 5), (0, 5), (0, 6)][..], &[0, HALF + 5, 5, 6][..]),
+        (&[(0, 0), (0, HALF + 6), (0, 5), (0, 6)], &[0, HALF + 6, ROUND + 5, ROUND + 6]),
+        (
+            &[(0, 0), (0, late), (0, 5), (0, late), (0, 6)],
+            &[0, late, ROUND + 5, ROUND + late, 2 * ROUND + 6],
+        ),
+        // Each processor has a clock of its own.
+        (&[(0, 0), (0, late), (1, 5), (0, 6)], &[0, late, 5, ROUND + 6]),
+        (&[(4095, 0), (4095, late), (4095, 5)], &[0, late, ROUND + 5]),
+        (&[(4096, 0), (4096, late), (4096, 5)], &[0, late, 5]),
+        // Timestamps of more than 32 bits do not wrap.
+        (&[(0, 0), (0, late), (0, ROUND), (0, 5)], &[0, late, ROUND, ROUND + 5]),
+    ] {
+        let entry = |(cpu, tick): &(u16, u64)| {
+            plain(at(Env::Bits64, *cpu, *tick), hook64(0x0A70, 7, 0), [0; 5])
+        };
+        let frames: Vec<_> = entries.iter().map(entry).collect();
+        let (_, kept) = read(&container(ByteOrder::Big, &frames));
+        let ticks: Vec<_> = kept.rows.iter().map(|row| row.ticks).collect();
+        assert_eq!(ticks, expected, "{entries:?}");
+    }
+}
+
 /// Returns the key and the name of the last event's context.
 fn last_context(frames: &[Written]) -> (u64, String) {
     let (trace, kept) = read(&container(ByteOrder::Big, frames));

@@ -3,11 +3,13 @@
 mod support;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use support::{EventLog, Row, settings};
 use tracewell::export::events::{EventFormat, EventWriter};
-use tracewell::input::Input;
+use tracewell::input::{Input, Settings};
+use tracewell::model::schema::Extension;
 use tracewell::model::{LossCause, Meaning, Trace};
 use tracewell_record::stream::{
     EventType, Family, FullPolicy, Hex, Log, Stream, StreamOptions, Take,
@@ -351,6 +353,27 @@ fn a_number_below_zero_has_its_sign_everywhere() {
     }
     // The text is the same as in a report.
     assert!(json.contains(r#""text":"small=-3, large=-9223372036854775808""#), "{json}");
+}
+
+#[test]
+fn a_type_that_the_user_describes_replaces_that_of_the_stream() {
+    static TEMPERATURE: EventType<(u32,)> = EventType::new(TEST, "temperature", &["celsius"]);
+    let stream = Stream::anonymous(&StreamOptions::default()).unwrap();
+    stream.start();
+    stream.record(&TEMPERATURE, (7,));
+    let log = log_of(&stream);
+    let (trace, kept) = read(log.clone());
+    let id = kept.rows[0].id;
+    assert_eq!(trace.schema.event(id).name, "temperature");
+    let text = format!(
+        "format = \"native\"\n[[event]]\nid = {id}\nname = \"heat\"\nargs = [\"degrees\"]\n"
+    );
+    let file = Extension::parse(&text, "app.toml").unwrap();
+    let settings = Settings { schemas: vec![Arc::new(file)], ..Settings::default() };
+    let mut events = Vec::new();
+    let mut input = Input::from_bytes("stream", log, settings).unwrap();
+    input.for_each(|event| events.push(format!("{} {}", event.label(), event.args()))).unwrap();
+    assert_eq!(events, ["heat degrees=7"]);
 }
 
 #[test]

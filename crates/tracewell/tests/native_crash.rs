@@ -1,6 +1,12 @@
 //! Kills a recording process at arbitrary moments, and then reads the events that the process
 //! recorded.
 
+#[cfg(target_os = "linux")]
+#[path = "support/native.rs"]
+mod native;
+#[cfg(target_os = "linux")]
+mod support;
+
 use std::io::Read;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +18,11 @@ use tracewell::input::{Input, Settings};
 use tracewell::model::{Batch, FactForm, Flow, LossCause, Severity, Sink, Trace};
 use tracewell_record::stream::{EventType, Family, FullPolicy, Log, Stream, StreamOptions, Take};
 use tracewell_wire::native::ClockKind;
+#[cfg(target_os = "linux")]
+use tracewell_wire::native::{
+    WORD,
+    image::{State, at},
+};
 
 const VARIABLE: &str = "TRACEWELL_TEST_CRASH";
 const TEST: Family = Family::new(0, "test");
@@ -170,6 +181,44 @@ fn events_recorded_before_a_kill_are_read() {
         std::fs::remove_file(&path).unwrap();
     }
     assert!(total >= 50 * 64, "{total}");
+}
+
+/// The state in the memory of a stream says how the stream ended, if its process has ended.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_note_says_whether_the_process_is_running() {
+    let folder = folder();
+    let (stream, program) = (folder.path().join("stream"), folder.path().join("a) R 1 (b) Z 1"));
+    std::fs::copy("/bin/sleep", &program).unwrap();
+    let mut child = Command::new(&program).arg("1000").spawn().unwrap();
+    let process = child.id();
+    let words = native::memory();
+    native::image(&words, process, 0, "test/step(number:u64)");
+    let mut bytes = native::bytes(&words);
+    let mut note = |state: State| {
+        bytes[at::STATE * WORD..][..WORD].copy_from_slice(&state.code().to_le_bytes());
+        std::fs::write(&stream, &bytes).unwrap();
+        remark(&stream)
+    };
+    let message = |end: &str| format!("a copy of a stream's memory; process {process}{end}");
+    let running = message(", which created the stream, is running");
+    assert_eq!(note(State::Running), (running.clone(), FactForm::Text("running")));
+    assert_eq!(note(State::Suspended), (running, FactForm::Text("suspended")));
+    child.kill().unwrap();
+    until_dead(&child);
+    for is_collected in [false, true] {
+        if is_collected {
+            child.wait().unwrap();
+        }
+        for (state, end, shown) in [
+            (State::Running, "ended without closing it", "not closed"),
+            (State::Suspended, "has ended; the stream was already stopped", "suspended"),
+            (State::Full, "has ended", "suspended, full"),
+        ] {
+            let end = message(&format!(", which created the stream, {end}"));
+            assert_eq!(note(state), (end, FactForm::Text(shown)), "{is_collected}");
+        }
+    }
 }
 
 #[test]

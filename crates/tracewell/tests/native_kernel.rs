@@ -11,7 +11,8 @@ use std::sync::atomic::AtomicU64;
 use native::{STEP, definition_type, event_type, memory, read};
 use support::{EventLog, in_pieces};
 use tracewell::format::Settings;
-use tracewell::model::{ContextKind, LossCause, Severity, Trace};
+use tracewell::input::Input;
+use tracewell::model::{Batch, ContextKind, Flow, LossCause, Severity, Sink, Trace};
 use tracewell_record::stream::{Identity, Image, Log, Take, Writer};
 use tracewell_wire::target::{DefinitionKind, ids};
 
@@ -164,6 +165,109 @@ fn a_changed_image_is_read_without_panic() {
         let mut changed = bytes.clone();
         changed[at] ^= 0x81;
         read(&changed);
+    }
+}
+
+/// Recorders of targets send a long name in parts of 20 bytes.
+#[test]
+fn names_of_any_length_are_whole() {
+    let letters = |first: u8, length: u8| -> String {
+        (0..length).map(|n| char::from(b'a' + (first + n) % 26)).collect()
+    };
+    for (length, later) in [(1, 61), (19, 20), (20, 19), (21, 40), (40, 41), (45, 45), (61, 1)] {
+        let names = [letters(0, length), letters(3, later)];
+        let words = memory();
+        let image = image(&words);
+        let writer = writer(&image, 0);
+        let types =
+            names.each_ref().map(|name| definition_type(&image, DefinitionKind::Task, LOW, name));
+        let mut log = Log::new(Vec::new(), Take::Out);
+        writer.push(&image, event_type(&image, ids::RUNS), 10, &[0, LOW], &[]).unwrap();
+        writer.push(&image, event_type(&image, ids::DELAY), 20, &[0, 2], &[]).unwrap();
+        log.drain_image(&image, 30).unwrap();
+        let without = read(log.sink()).unwrap();
+        for id in types {
+            writer.push(&image, id, 40, &[], &[]).unwrap();
+        }
+        let with = read(&log.close_image(&image, 50).unwrap()).unwrap();
+        for ((trace, kept), name) in [without, with].iter().zip(&names) {
+            assert_eq!(trace.contexts.get(kept.rows[1].context).unwrap().name, *name);
+        }
+    }
+}
+
+/// Names apply to whole batches, so only an event that can change a name begins another batch.
+#[test]
+fn an_event_that_changes_no_name_does_not_end_a_batch() {
+    #[derive(Default)]
+    struct Batches(Vec<usize>);
+    impl Sink for Batches {
+        fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
+            self.0.push(batch.len());
+            Flow::Continue(())
+        }
+    }
+    for (id, expected) in [
+        (ids::QUEUE_SEND, &[9][..]),
+        (ids::TASK_DELETE, &[9]),
+        (ids::TASK_CREATE, &[4, 5]),
+        (ids::OBJECT_CREATE, &[4, 5]),
+        (ids::START, &[4, 5]),
+    ] {
+        let words = memory();
+        let image = image(&words);
+        let writer = writer(&image, 0);
+        let mut log = Log::new(Vec::new(), Take::Out);
+        for number in 0..9 {
+            let id = if number == 4 { id } else { ids::DELAY };
+            let count = 1 + usize::from(id >> 6);
+            writer.push(&image, event_type(&image, id), number, &[0, 1, 1][..count], &[]).unwrap();
+        }
+        log.drain_image(&image, 60).unwrap();
+        let log = log.close_image(&image, 1 << 40).unwrap();
+        let mut batches = Batches::default();
+        let input = Input::from_bytes("log", log, support::settings(&[]));
+        input.unwrap().read(&mut batches).unwrap();
+        assert_eq!(batches.0, expected, "{id}");
+    }
+}
+
+/// The reader adds two threads before it knows that the stream has a kernel.
+#[test]
+fn each_thread_stays_itself_when_a_kernel_appears() {
+    let words = memory();
+    let image = image(&words);
+    let writers = [writer(&image, 0), writer(&image, 1)];
+    let mut log = Log::new(Vec::new(), Take::Out);
+    let mut step = |number: u64| {
+        let writer = &writers[number as usize % 2];
+        writer.push(&image, STEP, 10 * number, &[number], &[]).unwrap();
+    };
+    step(1);
+    step(2);
+    log.drain_image(&image, 25).unwrap();
+    step(3);
+    step(4);
+    writers[0].push(&image, event_type(&image, ids::START), 50, &[0], &[]).unwrap();
+    step(6);
+    step(7);
+    step(8);
+    let log = log.close_image(&image, 1 << 40).unwrap();
+    let expected = [
+        "0 thread 16 step 1",
+        "10 thread 15 step 2",
+        "20 thread 16 step 3",
+        "30 thread 15 step 4",
+        "40 start-up start",
+        "50 thread 15 step 6",
+        "60 thread 16 step 7",
+        "70 thread 15 step 8",
+    ];
+    for piece in [1, 100, log.len()] {
+        let (trace, kept) = in_pieces("native", &Settings::default(), &log, piece).unwrap();
+        assert_eq!(shown(&trace, &kept), expected, "pieces of {piece}");
+        let mut kinds = kept.rows.iter().map(|row| trace.contexts.get(row.context).unwrap().kind);
+        assert!(kinds.by_ref().skip(5).all(|kind| kind == ContextKind::Unknown));
     }
 }
 

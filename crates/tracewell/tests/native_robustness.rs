@@ -12,7 +12,8 @@ use tracewell::format::native::index::Index;
 use tracewell::format::{self, Input as Window, Progress, Settings};
 use tracewell::model::{Loss, LossCause, Severity, Trace};
 use tracewell_record::stream::{Identity, Image, Log, Take, Writer};
-use tracewell_wire::native::block;
+use tracewell_wire::native::image::ImageHeader;
+use tracewell_wire::native::{PacketHeader, WORD, block, put_words};
 
 fn image(words: &[AtomicU64]) -> Image<'_> {
     native::image(words, 7, 1000, "test/step(number:u64,twice:hex)")
@@ -224,6 +225,109 @@ fn a_made_up_image_is_read_without_panic() {
     }
     for length in (0..bytes.len()).step_by(50_021) {
         let _ = read(&bytes[..length]);
+    }
+}
+
+/// A status block says which times are complete. An event at exactly this time must wait, because
+/// another thread may still record an event with the same time.
+#[test]
+fn events_wait_until_their_time_is_complete() {
+    let words = memory();
+    let image = image(&words);
+    let writers = [writer(&image, 0), writer(&image, 1)];
+    let mut log = Log::new(Vec::new(), Take::Out);
+    for (stamp, number) in [(1090, 1), (1100, 3), (1100, 4)] {
+        writers[1].push(&image, 64, stamp, &[number, 0], &[]).unwrap();
+    }
+    log.drain_image(&image, 1100).unwrap();
+    let (_, early) = in_pieces("native", &Settings::default(), log.sink(), 1).unwrap();
+    writers[0].push(&image, 64, 1100, &[2, 0], &[]).unwrap();
+    log.drain_image(&image, 1101).unwrap();
+    let log = log.close_image(&image, 1 << 40).unwrap();
+    for piece in [1, 64, log.len()] {
+        let (trace, kept) = in_pieces("native", &Settings::default(), &log, piece).unwrap();
+        assert_eq!(numbers(&trace, &kept), [1, 2, 3, 4], "pieces of {piece}");
+        assert_eq!(trace.diagnostics.worst(), None, "pieces of {piece}");
+        assert_eq!(early.rows.len(), 3);
+    }
+}
+
+#[test]
+fn a_lane_above_4095_is_damage() {
+    let words = memory();
+    let image = image(&words);
+    writer(&image, 0).push(&image, 64, 1000, &[5, 0], &[]).unwrap();
+    let mut log = Log::new(Vec::new(), Take::Out);
+    log.drain_image(&image, 1001).unwrap();
+    let bytes = log.close_image(&image, 1 << 40).unwrap();
+    let mut at = 0;
+    let place = loop {
+        let block::Lookup::Block(found) = block::find(&bytes[at..]) else { panic!() };
+        let end = at + block::HEAD + found.body.len();
+        if found.kind == Some(block::Kind::Packet) {
+            break at..end;
+        }
+        at = end;
+    };
+    for (lane, events) in [(0, 1), (4095, 1), (4096, 0), (u32::MAX, 0)] {
+        let mut changed = bytes.clone();
+        let packet = &mut changed[place.clone()];
+        let block::Lookup::Block(found) = block::find(&bytes[at..]) else { panic!() };
+        let header = PacketHeader::read(&packet[block::HEAD..]).unwrap();
+        let words = PacketHeader { lane, ..header }.words();
+        put_words(&mut packet[block::HEAD..], &words).unwrap();
+        block::seal(packet, block::Kind::Packet, found.number).unwrap();
+        let (trace, kept) = read(&changed).unwrap();
+        assert_eq!(kept.rows.len(), events, "{lane}");
+        let damage: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
+        let message = format!(
+            "damaged: at byte {}: expected the header of a packet with a lane below 4096",
+            place.start + block::HEAD
+        );
+        assert_eq!(damage.contains(&message), events == 0, "{lane}: {damage:?}");
+    }
+}
+
+#[test]
+fn an_image_is_decoded_when_all_its_bytes_have_arrived() {
+    const HEADER: usize = ImageHeader::WORDS * WORD;
+    let words = memory();
+    let image = image(&words);
+    writer(&image, 0).push(&image, 64, 1000, &[5, 0], &[]).unwrap();
+    let bytes = native::bytes(&words);
+    let total = GEOMETRY.total() * WORD;
+    assert_eq!(bytes.len(), total);
+    // The decoder may get more bytes than it needs.
+    let bytes = [bytes, vec![0xAA; WORD]].concat();
+    let decode = |length: usize, last: bool| {
+        let mut decoder = format::by_name("native").unwrap().decoder(&Settings::default()).unwrap();
+        let (mut trace, mut kept) = (decoder.trace(), EventLog::default());
+        let window = Window { offset: 0, bytes: &bytes[..length], last };
+        let progress = decoder.decode(window, &mut trace, &mut kept);
+        let diagnostics: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
+        (progress, kept.rows.len(), diagnostics)
+    };
+    for (length, wanted) in [
+        (0, WORD),
+        (WORD - 1, WORD),
+        (WORD, HEADER),
+        (HEADER - 1, HEADER),
+        (HEADER, total),
+        (total - 1, total),
+    ] {
+        let more = (Ok(Progress::More { consumed: 0, wanted }), 0, vec![]);
+        assert_eq!(decode(length, false), more, "{length}");
+    }
+    for (length, last) in [(total, false), (total, true), (total + WORD, false)] {
+        assert_eq!(decode(length, last), (Ok(Progress::Done), 1, vec![]), "{length}");
+    }
+    for length in [HEADER, total - 1] {
+        let (progress, rows, diagnostics) = decode(length, true);
+        assert_eq!((progress, rows), (Ok(Progress::Done), usize::from(length > HEADER)));
+        let message = format!(
+            "damaged: at byte {length}: expected {total} bytes of a stream's memory, found {length}"
+        );
+        assert_eq!(diagnostics, [message]);
     }
 }
 

@@ -5,20 +5,24 @@
 mod posix;
 mod support;
 
+use std::sync::Arc;
+
 use posix::{EPOCH, Event, block, geometry, log, memory, name, records, ring};
 use proptest::prelude::*;
 use support::{EventLog, in_pieces, settings};
-use tracewell::input::Input;
+use tracewell::input::{Input, Settings as InputSettings};
+use tracewell::model::schema::Extension;
 use tracewell::model::{ContextKind, FactForm, LossCause, Severity, Trace};
 use tracewell::report::trcrpt::{Options, Settings, Timestamp, TrcReport};
 use tracewell::template::{Program, Source};
 use tracewell_wire::frame::HEAD;
 use tracewell_wire::native::{WORD, join};
-use tracewell_wire::posix::area::{NAMES_MAGIC, NO_DESCRIPTOR, REFERENCE_MAGIC};
+use tracewell_wire::posix::area::{NAME_SLOT, NAMES_MAGIC, NO_DESCRIPTOR, REFERENCE_MAGIC, names};
 use tracewell_wire::posix::log::{Kind, LogHeader, LogStatus};
 use tracewell_wire::posix::object::{Geometry, ObjectHeader, State, at, head};
 use tracewell_wire::posix::{
-    EventSet, FILTER, FLAG_HIDDEN, FLAG_TRUNCATED, Fill, OVERFLOW, RESUME, START, STOP,
+    EVENT_NAME_MAX, EventSet, FILTER, FLAG_HIDDEN, FLAG_TRUNCATED, Fill, LAST_USER, OVERFLOW,
+    RESUME, START, STOP, USER_EVENT_MAX, text_words,
 };
 
 fn read(bytes: &[u8]) -> (Trace, EventLog) {
@@ -251,6 +255,36 @@ fn a_damaged_slot_is_a_gap() {
     assert_eq!(places, [Some(slot as u64)]);
 }
 
+/// Blocks before the first one that is left were in damaged slots, unless the ring may have
+/// overwritten them.
+#[test]
+fn missing_blocks_at_the_start_of_a_ring_are_damaged_or_overwritten() {
+    let size = records(0, &[Event::user(65, 0, &[0; 8])]).len();
+    let slot = |number: usize| LogHeader::BLOCK + number * size;
+    // The number of slots, of blocks and of damaged slots, and the cause of the loss.
+    for (slots, written, damaged, cause) in [
+        (4, 4, 1, LossCause::Damaged),
+        (4, 4, 2, LossCause::Overwritten),
+        (4, 4, 3, LossCause::Overwritten),
+        (5, 5, 2, LossCause::Damaged),
+        (5, 5, 3, LossCause::Overwritten),
+        (5, 3, 2, LossCause::Damaged),
+    ] {
+        let mut bytes = ring(slots, written);
+        for number in 0..damaged {
+            bytes[slot(number) + HEAD + 2] ^= 1;
+        }
+        let (trace, kept) = read(&bytes);
+        let what = format!("{damaged} of {slots} slots");
+        assert_eq!(kept.rows.len(), written as usize - damaged, "{what}");
+        let loss = &kept.losses[0];
+        let place = (slot(damaged) + HEAD) as u64;
+        assert_eq!((loss.before, loss.cause, loss.offset), (0, cause, place), "{what}");
+        let places: Vec<_> = trace.diagnostics.iter().map(|found| found.offset).collect();
+        assert_eq!(places, (0..damaged).map(|n| Some(slot(n) as u64)).collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn packets_of_a_memory_are_merged_and_hidden_records_are_not_shown() {
     let event = |stamp| Event::user(65, stamp, &[stamp as u8]);
@@ -355,6 +389,132 @@ fn a_reference_leads_to_the_memory_and_the_names() {
         let trace = open().unwrap().read(&mut kept).unwrap();
         assert_eq!((kept.rows.len(), named(&trace, 65).as_str()), (2, name));
     }
+}
+
+/// Returns a name space of event types with these words in its slots.
+fn name_space(count: u64, slots: &[[u64; NAME_SLOT]]) -> Vec<u8> {
+    let mut words = vec![NAMES_MAGIC, 9, count];
+    words.resize(names::SLOTS, 0);
+    words.extend(slots.iter().flatten());
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Returns the slot of a name of `length` bytes. The slot contains all bytes of `name`.
+fn name_slot(length: u64, name: &[u8]) -> [u64; NAME_SLOT] {
+    let [mut slot, text] = [[0; NAME_SLOT], text_words(name)];
+    slot[0] = length;
+    slot[1..].copy_from_slice(&text[..NAME_SLOT - 1]);
+    slot
+}
+
+#[test]
+fn a_memory_is_followed_by_the_names_of_its_event_types() {
+    let long = [b'n'; EVENT_NAME_MAX];
+    let slots = [
+        name_slot(4, b"step"),
+        name_slot(0, b"unused"),
+        name_slot(3, b"cut off"),
+        name_slot(100, b"short"),
+        name_slot(EVENT_NAME_MAX as u64, &long),
+        name_slot(4, b"last"),
+    ];
+    let long = str::from_utf8(&long).unwrap();
+    let types = 65..=70;
+    let events: Vec<_> = types.clone().map(|id| Event::user(id, u64::from(id), b"")).collect();
+    let memory = memory(&[events]);
+    for (count, last) in [(5, "user_event_70"), (6, "last"), (u64::MAX, "last")] {
+        let (trace, kept) = read(&[memory.clone(), name_space(count, &slots)].concat());
+        let names: Vec<_> = types.clone().map(|id| trace.schema.event(id).name.clone()).collect();
+        assert_eq!(names, ["step", "user_event_66", "cut", "short", long, last]);
+        assert_eq!((kept.rows.len(), trace.diagnostics.iter().count()), (6, 0));
+    }
+    // Ids end with the last user event type.
+    let slots = vec![name_slot(1, b"x"); USER_EVENT_MAX + 1];
+    let (trace, _) = read(&[memory, name_space(u64::MAX, &slots)].concat());
+    assert!(trace.schema.defines(LAST_USER) && !trace.schema.defines(LAST_USER + 1));
+    assert_eq!(trace.diagnostics.iter().count(), 0);
+}
+
+/// System events that lack their data have no arguments, and all of them have the stream as their
+/// context.
+#[test]
+fn system_events_without_data_have_no_arguments() {
+    let set = EventSet::filled(Fill::System).bytes();
+    let run = [
+        Event::system(START, 0, &[]),
+        Event::system(START, 1, &set[..set.len() - 1]),
+        Event::system(FILTER, 2, &set),
+        Event::system(FILTER, 3, &[&set[..], &set[1..]].concat()),
+        Event::system(STOP, 4, &[1, 2, 3]),
+        Event::system(STOP, 5, &[1, 2, 3, 0xFF]),
+        Event::system(RESUME, 6, &[]),
+    ];
+    let (trace, kept) = read(&log(&[records(0, &run)], Some(LogStatus::default())));
+    let are_present: Vec<_> = (0..run.len())
+        .map(|row| [0, 1].map(|index| argument(&trace, &kept, row, index).is_some()))
+        .collect();
+    let [none, first] = [[false, false], [true, false]];
+    assert_eq!(are_present, [none, none, first, first, none, first, none]);
+    assert_eq!(argument(&trace, &kept, 5, 0).unwrap() as i64, -0x00FC_FDFF);
+    let shown = bytes(&trace, &kept, 2, 0);
+    assert!(shown.starts_with(b"posix_trace_error posix_trace_start"));
+    assert!(bytes(&trace, &kept, 0, 0).is_empty() && bytes(&trace, &kept, 2, 1).is_empty());
+    let contexts: Vec<_> = trace.contexts.iter().collect();
+    let [(_, stream)] = &contexts[..] else { panic!("{contexts:?}") };
+    assert_eq!((stream.key, &*stream.key_text, &*stream.name), (0, "0", "stream"));
+}
+
+/// A row has at most 32 slots: those of the fields, and then the data, the address and whether the
+/// data was cut off.
+#[test]
+fn a_row_has_slots_for_29_fields() {
+    for fields in [1, 2, 28, 29] {
+        let args: Vec<_> = (0..fields).map(|n| format!("\"a{n} as u8\"")).collect();
+        let args = args.join(", ");
+        let text = format!("format = \"posix\"\n[[event]]\nname = \"many\"\nargs = [{args}]\n");
+        let file = Extension::parse(&text, "app.toml").unwrap();
+        let data: Vec<u8> = (1..=fields as u8).collect();
+        let whole = Event::user(65, 1, &data);
+        let cut = Event { flags: FLAG_TRUNCATED, ..Event::user(65, 2, &data[1..]) };
+        let log = log(&[name(65, b"many"), records(0, &[whole, cut])], Some(LogStatus::default()));
+        let settings = InputSettings { schemas: vec![Arc::new(file)], ..settings(&[]) };
+        let mut kept = EventLog::default();
+        let trace = Input::from_bytes("log", log, settings).unwrap().read(&mut kept).unwrap();
+        // The second event lacks the first byte, so it has one field less.
+        for (row, missing) in [(0, 0), (1, 1)] {
+            let data = &data[missing..];
+            for field in 0..fields {
+                let expected = data.get(field).map(|byte| u64::from(*byte));
+                assert_eq!(argument(&trace, &kept, row, field), expected, "{field} of {fields}");
+            }
+            assert_eq!(bytes(&trace, &kept, row, fields), data, "{fields}");
+            assert_eq!(argument(&trace, &kept, row, fields + 1), Some(0x40_1234), "{fields}");
+            let is_cut = (row == 1).then_some(1);
+            assert_eq!(argument(&trace, &kept, row, fields + 2), is_cut, "{fields}");
+        }
+    }
+}
+
+#[test]
+fn threads_are_numbered_per_process() {
+    let of = |process, stamp| Event { process, ..Event::user(65, stamp, b"") };
+    let mut second = of(4711, 3).bytes();
+    // The word before the data is the thread.
+    second[3 * WORD..][..WORD].copy_from_slice(&0xABCD_u64.to_le_bytes());
+    let body = [of(4711, 1).bytes(), of(4712, 2).bytes(), second, of(4711, 4).bytes()].concat();
+    let log = log(&[block(Kind::Records, 0, &body)], Some(LogStatus::default()));
+    let (trace, kept) = read(&log);
+    let found: Vec<_> = kept
+        .rows
+        .iter()
+        .map(|row| trace.contexts.get(row.context).unwrap())
+        .map(|context| (context.key, &*context.key_text, &*context.name))
+        .collect();
+    let key = |process: u64, number: u64| process << 32 | number;
+    let first = (key(4711, 1), "4711:0x7F0000000700", "process 4711");
+    let other = (key(4712, 1), "4712:0x7F0000000700", "process 4712");
+    let second = (key(4711, 2), "4711:0xABCD", "process 4711/2");
+    assert_eq!(found, [first, other, second, first]);
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {

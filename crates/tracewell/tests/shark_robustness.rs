@@ -327,6 +327,84 @@ fn bits_that_no_writer_sets_are_reported_at_the_first_place() {
     assert_eq!((remarks(&trace, Severity::Warning), kept.rows.len()), (vec![warning.into()], 4));
 }
 
+/// The reader examines 512 slots at once, unless they contain a record that needs attention.
+#[test]
+fn a_special_record_among_ordinary_ones_is_noticed() {
+    const START: Record = Record { code_word: ids::TRACE_START as u16, par2: 5, ..Record::EMPTY };
+    let change = Record { code_word: ids::CYCLES_PER_MSEC.into(), ..START };
+    let odd = |bit: u16| Record { code_word: ids::IPOINT as u16 | 1 << bit, ..Record::EMPTY };
+    let specials = [Record::EMPTY, START, change, fast(0, 0)].into_iter().chain((8..15).map(odd));
+    for places in [&[512][..], &[700], &[1023], &[600, 601], &[513, 800, 1022]] {
+        for special in specials.clone() {
+            let mut records: Vec<_> = (0..1536).map(|n| point(10 + n, n as u16)).collect();
+            for place in places {
+                let tsc = if special.is_empty() { 0 } else { 10 + *place as u64 };
+                records[*place] = Record { tsc, ..special };
+            }
+            let (trace, kept) = read(&records);
+            let what = format!("{special:?} at {places:?}");
+            let count = |condition: bool| if condition { places.len() as u64 } else { 0 };
+            let empty = count(special.is_empty());
+            assert_eq!(kept.rows.len() as u64, 1536 - empty, "{what}");
+            assert!(kept.losses.is_empty(), "{what}");
+            assert_eq!(trace.fact("slots"), Some(1536), "{what}");
+            assert_eq!(trace.fact("empty_slots"), Some(empty), "{what}");
+            assert_eq!(trace.fact("fast_records"), Some(count(special.is_fast())), "{what}");
+            assert_eq!(trace.fact("descents"), Some(0), "{what}");
+            // The clock changes its rate at the first start, or at each change after a start.
+            assert_eq!(trace.clock.rate.is_some(), special == START, "{what}");
+            let warnings = remarks(&trace, Severity::Warning);
+            let of_bits = warnings.iter().filter(|warning| {
+                let start = format!(
+                    "warning: at byte {}: {} code words have bits that no writer sets",
+                    16 * places[0],
+                    places.len()
+                );
+                warning.starts_with(&start)
+            });
+            let is_odd = special.unexpected_code_bits() != 0;
+            assert_eq!(of_bits.count(), usize::from(is_odd), "{what}: {warnings:?}");
+            let is_change = special == change;
+            assert_eq!(warnings.len(), usize::from(is_odd || is_change), "{what}: {warnings:?}");
+        }
+    }
+}
+
+#[test]
+fn a_decreasing_timestamp_among_ordinary_ones_is_a_descent() {
+    for places in [&[512][..], &[700], &[1023], &[1024], &[600, 602], &[513, 800, 1022]] {
+        let mut tsc = 1_000_000;
+        let records = (0..1536).map(|n| {
+            tsc = if places.contains(&n) { tsc - 2000 } else { tsc + 1 };
+            point(tsc, n as u16)
+        });
+        let records: Vec<_> = records.collect();
+        let (trace, kept) = read(&records);
+        assert_eq!(trace.fact("descents"), Some(places.len() as u64), "{places:?}");
+        assert_eq!(kept.losses.len(), places.len(), "{places:?}");
+        let mut expected = records.clone();
+        expected.sort_by_key(|record| record.tsc);
+        let expected: Vec<_> = expected.iter().map(|record| record.par1).collect();
+        assert_eq!(numbers(&kept), expected, "{places:?}");
+    }
+}
+
+#[test]
+fn long_runs_of_several_parts_are_merged_in_order_of_time() {
+    for block in [1, 2, 300, 512, 1000] {
+        let part = |first: u64| {
+            (0..2000).map(move |n| point(n / block * 2 * block + n % block + first * block, 0))
+        };
+        let records: Vec<_> = part(0).chain(part(1)).collect();
+        let (trace, kept) = read_with(bytes(&records), &["kind=records", "parts=32000"]).unwrap();
+        assert_eq!((trace.fact("descents"), kept.losses.len()), (Some(0), 0));
+        let mut expected: Vec<_> = records.iter().map(|record| record.tsc).collect();
+        expected.sort_unstable();
+        let stamps = kept.rows.iter().map(|row| Record::read(&row.record).unwrap().tsc);
+        assert!(stamps.eq(expected), "{block}");
+    }
+}
+
 #[test]
 fn datagrams_with_wrong_lengths_are_refused() {
     let mut wrong = packet(2, &[point(2, 2)]);
@@ -366,6 +444,48 @@ fn chunk(number: u32, records: &[Record], slots: u32) -> Vec<u8> {
     image
 }
 
+/// The emergency area keeps old records of a chunk whose normal area is a ring.
+#[test]
+fn a_ring_that_begins_after_its_emergency_area_has_lost_records() {
+    let overwritten = |before| vec![(before, None, LossCause::Overwritten)];
+    for (stamps, expected) in [
+        ([30, 40, 50, 60, 10, 20], overwritten(2)),
+        ([30, 40, 50, 60, 29, 70], overwritten(1)),
+        ([30, 40, 50, 60, 30, 70], vec![]),
+        ([30, 40, 50, 60, 31, 70], vec![]),
+        // The ring has a seam of its own.
+        ([50, 60, 30, 40, 10, 20], overwritten(2)),
+    ] {
+        let records = stamps.map(|tsc| point(tsc, tsc as u16));
+        let (trace, kept) = read_with(chunk(0, &records, 4), &[]).unwrap();
+        let mut sorted: Vec<_> = stamps.map(|tsc| tsc as u16).to_vec();
+        sorted.sort_unstable();
+        assert_eq!(numbers(&kept), sorted, "{stamps:?}");
+        assert_eq!(gaps(&kept), expected, "{stamps:?}");
+        assert_eq!(trace.fact("descents"), Some(u64::from(stamps[0] == 50)), "{stamps:?}");
+    }
+    // Without records in the emergency area, nothing is known to be older.
+    let (_, kept) =
+        read_with(chunk(0, &[30, 40, 50, 60].map(|tsc| point(tsc, 1)), 4), &[]).unwrap();
+    assert_eq!((kept.rows.len(), gaps(&kept)), (4, vec![]));
+    // The file may end with the normal area, within the emergency area, or before both.
+    let whole = chunk(0, &[30, 40, 50, 60, 10, 20].map(|tsc| point(tsc, tsc as u16)), 4);
+    let truncated = |before| (before, None, LossCause::Truncated);
+    for (slots, expected, lost) in [
+        (0, vec![], vec![truncated(0)]),
+        (3, vec![30, 40, 50], vec![truncated(3)]),
+        (4, vec![30, 40, 50, 60], vec![truncated(4)]),
+        (5, vec![10, 30, 40, 50, 60], vec![truncated(1), overwritten(1)[0]]),
+    ] {
+        let bytes = whole[..ChunkHeader::SIZE + 16 * slots + 7].to_vec();
+        let (trace, kept) = read_with(bytes, &[]).unwrap();
+        assert_eq!(numbers(&kept), expected, "{slots}");
+        assert_eq!(gaps(&kept), lost, "{slots}");
+        let message = format!("the chunk has 96 bytes for records, found {}", 16 * slots + 7);
+        assert!(remarks(&trace, Severity::Damage)[0].ends_with(&message), "{slots}");
+    }
+}
+
 #[test]
 fn chunk_images_are_read_one_after_the_other() {
     let mut images = chunk(0, &[point(10, 1), point(20, 2)], 4);
@@ -385,6 +505,14 @@ fn bytes_of_other_formats_are_not_recognised_as_records() {
     assert_eq!(found(&[0; 64]), None);
     assert_eq!(found(b"a text of more than sixteen bytes\n"), None);
     assert_eq!(found(&bytes(&[record(1, ids::NEXT_CHUNK, 0, 0)])), None);
+    assert_eq!(found(&bytes(&[point(0, 1), point(2, 2)])), None, "a timestamp is 0");
+    let odd = Record { code_word: 0x0100 | u16::from(ids::IPOINT), ..point(2, 1) };
+    assert_eq!(found(&bytes(&[point(1, 1), odd])), None);
+    // A ring with an emergency area has two decreasing timestamps.
+    let descents = [point(4, 1), point(4, 1), point(3, 1), point(2, 1), point(1, 1)];
+    assert_eq!(found(&bytes(&descents[..4])), Some("shark"));
+    assert_eq!(found(&bytes(&descents)), None);
+    assert_eq!(found(&bytes(&[&[Record::EMPTY; 300][..], &[point(1, 1)]].concat())), Some("shark"));
     assert_eq!(found(&bytes(&[record(1, 0x0C, 0, 0)])), None, "no such event");
     let dump = std::fs::read(fixture("threadx/tiny.trx")).unwrap();
     assert_eq!(found(&dump), Some("threadx"));

@@ -11,7 +11,7 @@ use dump::{Dump, USUAL, event, thread};
 use proptest::prelude::*;
 use tracewell::export::events::{EventFormat, EventWriter};
 use tracewell::input::{Input, InputError, Settings};
-use tracewell::model::{Sink, SinkError, Trace};
+use tracewell::model::{Batch, Columns, ContextId, Flow, Sink, SinkError, Slices, Trace};
 use tracewell::report::trcrpt::{self, TrcReport};
 use tracewell::report::{Report, ReportOptions};
 use tracewell::select::Selection;
@@ -177,6 +177,89 @@ impl Write for Full {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// A sink that stores the events of batches and slices.
+#[derive(Default)]
+struct Placed {
+    takes_slices: bool,
+    /// The number, the ticks, the context, the id and the offset of each event.
+    rows: Vec<(u64, u64, ContextId, u32, u64)>,
+    /// The number of slices in each section.
+    sections: Vec<usize>,
+}
+
+impl Placed {
+    fn add(&mut self, batch: &Batch<'_>) {
+        let rows = batch.events().enumerate().map(|(row, event)| {
+            let offset = batch.records.offset(row);
+            (event.seq, event.ticks, event.context, event.id, offset)
+        });
+        self.rows.extend(rows);
+    }
+
+    fn last(&self) -> (u64, ContextId) {
+        self.rows.last().map(|(_, ticks, context, ..)| (*ticks, *context)).unwrap()
+    }
+}
+
+impl Sink for Placed {
+    fn events(&mut self, _: &Trace, batch: &Batch<'_>) -> Flow {
+        self.add(batch);
+        Flow::Continue(())
+    }
+
+    fn takes_slices(&self, _: &Trace) -> bool {
+        self.takes_slices
+    }
+
+    fn slices(&mut self, trace: &Trace, slices: &dyn Slices) -> Flow {
+        assert_eq!(slices.threads(), 2);
+        let mut columns = Columns::default();
+        for slice in 0..slices.count() {
+            let before = slices.before(trace, slice);
+            assert_eq!((before.ticks, before.context), self.last(), "{slice}");
+            self.add(&slices.batch(trace, slice, &mut columns));
+        }
+        let after = slices.before(trace, slices.count());
+        assert_eq!((after.ticks, after.context), self.last());
+        self.sections.push(slices.count());
+        Flow::Continue(())
+    }
+}
+
+/// The first batch has 4096 events. Sections have 8192 to 262144 events, and slices have 1024.
+#[test]
+fn slices_have_the_events_of_batches() {
+    for (further, expected) in [
+        (8191, &[][..]),
+        (8192, &[8]),
+        (8193, &[9]),
+        (1 << 18, &[256]),
+        ((1 << 18) + 8191, &[256]),
+        ((1 << 18) + 8192, &[256, 8]),
+    ] {
+        let dump = dump(USUAL, (0..4096 + further).map(nth).collect(), 0);
+        let start = dump.header.buffer_start - dump.header.trace_base_address;
+        let bytes = dump.bytes();
+        let read = |takes_slices, threads| {
+            let mut placed = Placed { takes_slices, ..Placed::default() };
+            read(&bytes, &[], threads, &mut placed);
+            placed
+        };
+        let [batches, one, two] = [(false, 2), (true, 1), (true, 2)].map(|(t, n)| read(t, n));
+        assert_eq!((batches.sections, one.sections), (vec![], vec![]), "{further}");
+        assert_eq!(two.sections, expected, "{further}");
+        assert!(two.rows == batches.rows && one.rows == batches.rows, "{further}");
+        let places = (0..4096 + further as u64).map(|n| (n, 3 * n, start + 32 * n));
+        let found = two.rows.iter().map(|(number, ticks, .., place)| (*number, *ticks, *place));
+        assert!(found.eq(places), "{further}");
+    }
+}
+
+/// Returns the event with this number.
+fn nth(number: usize) -> Event {
+    event(THREADS[number % 2], 83, 3 * number as u64)
 }
 
 #[test]

@@ -117,6 +117,56 @@ fn a_pause_in_which_a_round_could_have_passed_is_a_gap_of_unknown_size() {
     );
 }
 
+/// Returns a ring of which the slots before `next` or all slots are used. The oldest event has the
+/// timestamp `first`, and each of the others is later by `step`.
+fn later(first: u64, step: u64, next: u64, is_full: bool) -> Vec<u8> {
+    let oldest = if is_full { next } else { 0 };
+    let events = (0..SLOTS).map(|slot| {
+        let number = (slot + SLOTS - oldest) % SLOTS;
+        if is_full || slot < next { event(A, 83, first + step * number) } else { Event::UNUSED }
+    });
+    Dump::new(USUAL, vec![thread(A, "alpha")], events.collect(), next as usize).bytes()
+}
+
+/// The size of the gap between two dumps is known if fewer events than the missing ones and half a
+/// ring fit into the pause, at the higher rate of the two dumps.
+#[test]
+fn a_gap_is_counted_if_the_pause_is_shorter_than_half_a_round_more() {
+    // The step of the second dump, the slot that it writes next, whether it is full, and the
+    // shortest pause after which the size of the gap is unknown. The first dump has a step of 16,
+    // so its events take 112 ticks: pause / 112 = (missing + 4) / 8.
+    for (step, next, is_full, limit) in [
+        (16, 0, true, 56),
+        (16, 3, true, 98),
+        (20, 3, true, 98),
+        // Here, the events of the second dump take 56 ticks.
+        (8, 3, true, 49),
+        (8, 4, true, 56),
+        // A ring that is not full has no rate.
+        (8, 4, false, 112),
+    ] {
+        for pause in [1, limit - 1, limit, limit + 1] {
+            let first = later(1000, 16, 0, true);
+            let place = first.len() as u64;
+            let second = later(1000 + 7 * 16 + pause, step, next, is_full);
+            let (trace, kept) = joined(&[first, second]);
+            let what = format!("step {step}, slot {next}, pause {pause}");
+            assert_eq!(kept.rows[8].ticks, 7 * 16 + pause, "{what}");
+            let between: Vec<_> = kept.losses.iter().filter(|loss| loss.before == 8).collect();
+            let is_known = pause < limit;
+            assert_eq!(between.len(), usize::from(next > 0 || !is_known), "{what}");
+            for loss in between {
+                let events = is_known.then_some(next);
+                assert_eq!((loss.events, loss.cause), (events, LossCause::Overwritten), "{what}");
+                assert_eq!(loss.offset, place + place - 32 * (SLOTS - next), "{what}");
+            }
+            let notes: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
+            let missing = notes.iter().filter(|note| note.contains("perhaps a multiple of 8 more"));
+            assert_eq!(missing.count(), usize::from(!is_known), "{what}: {notes:?}");
+        }
+    }
+}
+
 #[test]
 fn a_second_dump_in_one_file_is_read_if_it_is_of_the_same_ring_and_reported_otherwise() {
     let same = [ring(USUAL, 5), ring(USUAL, 7)].concat();

@@ -205,6 +205,99 @@ fn a_recorded_slot_after_the_next_one_is_counted() {
     assert_eq!(trace.losses.damaged(), 1);
 }
 
+/// The ring has wrapped if the slot that is written next or the last slot is used, or if more than
+/// half of the slots from the next one on are used.
+#[test]
+fn a_ring_has_wrapped_if_the_slots_after_the_next_one_are_used() {
+    // The next slot, the used slots after it, and whether the ring has wrapped.
+    for (current, used, is_wrapped) in [
+        (3, &[][..], false),
+        (3, &[4], false),
+        (3, &[5, 6], false),
+        (3, &[4, 5, 6], true),
+        (3, &[3], true),
+        (3, &[7], true),
+        (4, &[5, 6], false),
+        (4, &[4], true),
+        (4, &[7], true),
+        (0, &[], false),
+        (0, &[1, 2, 3, 4], false),
+        (0, &[1, 2, 3, 4, 5], true),
+    ] {
+        let events = (0..8).map(|slot| {
+            let is_used = slot < current || used.contains(&slot);
+            let stamp = if slot < current { 1000 + slot } else { 500 + slot };
+            event(if is_used { 0x2100_0000 } else { 0 }, 83, stamp as u64)
+        });
+        let dump = Dump::new(USUAL, vec![thread(0x2100_0000, "alpha")], events.collect(), current);
+        let (_, kept) = read(&dump);
+        let newer = (0..current).map(|slot| 1000 + slot as u64);
+        let older = used.iter().map(|slot| 500 + *slot as u64).filter(|_| is_wrapped);
+        let what = format!("{used:?} from slot {current} on");
+        assert_eq!(stamps(&kept), older.chain(newer).collect::<Vec<_>>(), "{what}");
+        let start = dump.header.buffer_start - BASE;
+        let current_place = start + 32 * current as u64;
+        let first = kept.losses.first().map(|loss| (loss.events, loss.cause, loss.offset));
+        let expected = match used.len() {
+            _ if is_wrapped => Some((None, LossCause::Overwritten, current_place)),
+            0 => None,
+            strays => Some((Some(strays as u64), LossCause::Damaged, current_place)),
+        };
+        assert_eq!(first, expected, "{what}");
+        let damaged = kept.losses.iter().filter(|loss| loss.cause == LossCause::Damaged);
+        let unused = 8 - current - used.len();
+        let expected = if is_wrapped { unused } else { used.len() };
+        assert_eq!(damaged.filter_map(|loss| loss.events).sum::<u64>(), expected as u64, "{what}");
+    }
+}
+
+#[test]
+fn a_damaged_start_of_the_dump_does_not_decide_the_direction() {
+    let mut dump = Dump::small(USUAL);
+    dump.events.iter_mut().take(2).for_each(|event| event.context = 0);
+    dump.events[2].stamp = 320;
+    dump.events[3].stamp = 100;
+    dump.events.truncate(4);
+    let (trace, kept) = read(&Dump::new(USUAL, dump.objects, dump.events, 0));
+    assert_eq!(trace.clock.counter.direction, Direction::Down);
+    assert_eq!(kept.rows.iter().map(|row| row.ticks).collect::<Vec<_>>(), [0, 220]);
+}
+
+/// A sink that stores the number of cores that the trace has when the first events arrive.
+#[derive(Default)]
+struct FirstCores(Option<u16>);
+
+impl Sink for FirstCores {
+    fn events(&mut self, trace: &Trace, _: &Batch<'_>) -> Flow {
+        self.0.get_or_insert(trace.cpus);
+        Flow::Continue(())
+    }
+}
+
+#[test]
+fn the_number_of_cores_is_known_before_the_first_event() {
+    let orders = [ByteOrder::Little, ByteOrder::Big];
+    let widths = [Width::Bits32, Width::Bits64];
+    for (order, width) in orders.into_iter().flat_map(|order| widths.map(|width| (order, width))) {
+        // All bits of the id's low byte are 0.
+        let mut events: Vec<_> =
+            (0..6000).map(|n| event(0x2100_0000, 0x1000, 2_000_000_000 + n)).collect();
+        let cpus = |events: &[Event]| {
+            let layout = Layout { order, width, ..USUAL };
+            let dump = Dump::new(layout, Vec::new(), events.to_vec(), 0);
+            let mut cores = FirstCores::default();
+            let input = Input::from_bytes("dump", dump.bytes(), Settings::default());
+            input.unwrap().read(&mut cores).unwrap();
+            cores.0
+        };
+        assert_eq!(cpus(&events), Some(1));
+        events[5500].id_word |= 3 << 24;
+        assert_eq!(cpus(&events), Some(4));
+        events[5501] = Event { context: 0, id_word: 200 << 24, ..events[5501] };
+        assert_eq!(cpus(&events), Some(4));
+    }
+}
+
 #[test]
 fn an_unused_slot_does_not_end_the_survey_of_the_clock() {
     let mut dump = Dump::small(USUAL);
@@ -336,6 +429,30 @@ fn sections_outside_the_file_are_read_in_sequence() {
     dump.header.write(USUAL, &mut bytes).unwrap();
     let (_, kept) = read_with(bytes, &[]).unwrap();
     assert_eq!(kept.rows.len(), 6);
+}
+
+#[test]
+fn a_section_begins_after_the_header_and_before_the_end_of_the_file() {
+    let dump = Dump::small(USUAL);
+    let length = dump.bytes().len() as u64;
+    for (found, taken) in [(47, 144), (48, 48), (143, 143), (length - 1, length - 1), (length, 144)]
+    {
+        let mut dump = dump.clone();
+        let moved = BASE.wrapping_add(found).wrapping_sub(dump.header.buffer_start);
+        let header = &mut dump.header;
+        for address in
+            [&mut header.buffer_start, &mut header.buffer_end, &mut header.buffer_current]
+        {
+            *address = address.wrapping_add(moved);
+        }
+        let (trace, _) = read(&dump);
+        let warnings = remarks(&trace, Severity::Warning);
+        let expected = format!(
+            "buffer_start: expected offset 144 (sections follow each other), found {found}; \
+             reading at {taken}"
+        );
+        assert!(warnings[0].ends_with(&expected), "{warnings:?}");
+    }
 }
 
 #[test]
@@ -490,6 +607,31 @@ fn cutting_the_input_does_not_matter() {
         assert!(whole.as_ref().is_some_and(|kept| !kept.rows.is_empty()));
         for piece in [1, 3, 50, 333] {
             assert_eq!(read(piece), whole, "{piece}");
+        }
+    }
+}
+
+#[test]
+fn bytes_after_a_dump_may_arrive_in_pieces() {
+    let [small, later] = [Dump::small(USUAL), Dump::wrapped(USUAL)].map(|dump| dump.bytes());
+    let settings = settings(&["search=64"]);
+    for rest in [0, 64, 65, 160, 161, 400] {
+        let junk = vec![0xAA; rest];
+        let unused = [&small[..], &junk].concat();
+        let followed = [&small[..], &vec![0xAA; rest.min(60)], &later, &junk];
+        for (bytes, events) in [(unused, 6), (followed.concat(), 14)] {
+            let (trace, kept) = in_pieces("threadx", &settings, &bytes, bytes.len()).unwrap();
+            assert_eq!(kept.rows.len(), events, "{rest}");
+            let place = bytes.len() - rest;
+            let note =
+                format!("note: at byte {place}: the {rest} bytes from here on belong to no dump");
+            let notes = remarks(&trace, Severity::Note);
+            assert_eq!(notes.contains(&note), rest > 0, "{rest}: {notes:?}");
+            for piece in [1, 32, 160] {
+                let (again, same) = in_pieces("threadx", &settings, &bytes, piece).unwrap();
+                assert_eq!(same, kept, "{rest} in pieces of {piece}");
+                assert!(again.diagnostics.iter().eq(trace.diagnostics.iter()), "{rest} {piece}");
+            }
         }
     }
 }

@@ -1,11 +1,12 @@
-//! Allocates memory for the copy of a stream. The stream's header contains the size.
+//! Allocates memory for the copy of a stream, and reads the copy from a file. The stream's header
+//! contains the size.
 //!
 //! A file with holes can be large although it has few blocks, because holes read as zeros and
 //! occupy no disk space. So the size of the stream may exceed the memory of the machine. The number
 //! of copied bytes is limited to the size of the file's blocks or 1 GiB, whichever is larger.
 
-use std::fs::Metadata;
-use std::io;
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
 
 /// Maximum size of a stream that is copied, in bytes: 32 GiB.
 const MAX_BYTES: u64 = 1 << 35;
@@ -49,6 +50,15 @@ impl Room {
             io::Error::new(io::ErrorKind::InvalidData, message)
         })?;
         Ok(())
+    }
+}
+
+/// Fills `bytes` from an offset of a file. Returns false if the file is too short.
+pub(super) fn fill(mut file: &File, bytes: &mut [u8], at: usize) -> io::Result<bool> {
+    file.seek(SeekFrom::Start(at as u64))?;
+    match file.read_exact(bytes) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        result => result.map(|()| true),
     }
 }
 

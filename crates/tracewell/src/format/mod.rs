@@ -20,6 +20,7 @@ pub mod native;
 mod nested;
 mod options;
 mod order;
+mod parts;
 pub mod posix;
 mod program;
 mod recent_contexts;

@@ -13,6 +13,7 @@ use super::merge::{Content, Located, Merge, Part, Taken, take};
 use super::processes::Processes;
 use super::{FORMAT, Header, NOT_PUBLIC, row};
 use crate::format::names::Names;
+use crate::format::parts;
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::{ArgumentKind, Schema};
 use crate::model::{
@@ -118,14 +119,10 @@ impl AixDecoder {
     /// Decodes all files and merges their events by time.
     fn several(&mut self, bytes: &[u8], out: &mut Emitter<'_>) -> Result<(), ReadError> {
         let trace = &mut *out.trace;
-        // An empty file at the end of the input has no header.
-        let inner = self.parts.iter().copied().filter(|part| *part > 0 && *part < bytes.len());
-        let mut starts: Vec<_> = std::iter::once(0).chain(inner).collect();
-        starts.dedup();
-        let ends = starts.iter().skip(1).copied().chain([bytes.len()]);
         let mut parts = Vec::new();
-        for (start, end) in starts.iter().copied().zip(ends) {
-            let part = bytes.get(start..end).unwrap_or_default();
+        for range in parts::ranges(&self.parts, bytes.len()) {
+            let start = range.start;
+            let part = bytes.get(range).unwrap_or_default();
             match read_header(part, start as u64, true) {
                 Ok(Ok((header, at))) => {
                     if start == 0 {

@@ -1,4 +1,4 @@
-//! Merges the records of all lanes by time, and reports each loss at its position.
+//! Merges the records of all lanes by time and lane, and reports each loss at its position.
 //!
 //! Records of a lane are in order, so the next event is the earliest of the lanes' next records.
 //! The merge stays with a lane as long as that lane has the earliest record. If threads record in
@@ -143,9 +143,12 @@ impl Merge {
     /// Delivers records of a lane as long as this lane has the earliest record.
     fn run(&mut self, number: usize, limit: Option<u64>, out: &mut Emitter<'_>) -> Flow {
         let window = out.window;
-        // Stay with this lane until the earliest record of the other lanes, or until the limit.
-        let until = self.heap.peek().map_or(u64::MAX, |Reverse((stamp, _))| *stamp);
-        let until = until.min(limit.map_or(u64::MAX, |limit| limit.saturating_sub(1)));
+        // Stay with this lane up to the earliest record of the other lanes, or up to the limit. If
+        // two records have the same timestamp, the lane with the lower number comes first.
+        let end = self.heap.peek().map_or(u64::MAX, |Reverse((stamp, lane))| {
+            stamp.saturating_add(u64::from(number < *lane as usize))
+        });
+        let end = end.min(limit.unwrap_or(u64::MAX));
         loop {
             let Some(lane) = self.lanes.get_mut(number) else { return Flow::Continue(()) };
             let Some((walk, record, context)) = &mut lane.current else {
@@ -161,7 +164,7 @@ impl Merge {
                 *record = next;
                 lane.next.advance();
                 self.row(row, context, out)?;
-                if next.stamp > until {
+                if next.stamp >= end {
                     self.heap.push(Reverse((next.stamp, number as u32)));
                     return Flow::Continue(());
                 }

@@ -7,7 +7,8 @@
 //! made with read calls, not from a mapping, so that the copied data cannot change during decoding.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 use tracewell_wire::native::image::{
@@ -16,7 +17,7 @@ use tracewell_wire::native::image::{
 use tracewell_wire::native::{WORD, word};
 
 use crate::format::Note;
-use crate::format::copies::Room;
+use crate::format::copies::{Room, fill};
 use crate::model::{Fact, FactForm};
 
 /// Returns the bytes of the stream in a file. Returns `None` if the file contains no stream or is
@@ -26,7 +27,7 @@ use crate::model::{Fact, FactForm};
 /// Returns an error if reading fails, or `InvalidData` if the stream is too large.
 pub fn take(file: &File) -> io::Result<Option<Vec<u8>>> {
     let mut head = [0; HEADER * WORD];
-    if !read(file, &mut head, 0)? {
+    if !fill(file, &mut head, 0)? {
         return Ok(None);
     }
     let words = std::array::from_fn(|index| word(&head, index).unwrap_or(0));
@@ -40,7 +41,7 @@ pub fn take(file: &File) -> io::Result<Option<Vec<u8>>> {
     let mut room = Room::new(geometry.total() * WORD, &metadata)?;
     room.spend(geometry.data() * WORD)?;
     let bytes = &mut room.bytes;
-    if !read(file, &mut bytes[..geometry.data() * WORD], 0)? {
+    if !fill(file, &mut bytes[..geometry.data() * WORD], 0)? {
         return Ok(None);
     }
     for number in 0..geometry.lanes as usize {
@@ -52,9 +53,9 @@ pub fn take(file: &File) -> io::Result<Option<Vec<u8>>> {
         room.spend(used * WORD)?;
         let bytes = &mut room.bytes;
         let start = geometry.lane(number) * WORD;
-        let _ = read(file, &mut bytes[start..start + used * WORD], start)?;
+        let _ = fill(file, &mut bytes[start..start + used * WORD], start)?;
         let oldest = head + lane::OLDEST * WORD;
-        let _ = read(file, &mut bytes[oldest..oldest + WORD], oldest)?;
+        let _ = fill(file, &mut bytes[oldest..oldest + WORD], oldest)?;
     }
     types(file, geometry, &mut room.bytes)?;
     Ok(Some(room.bytes))
@@ -63,14 +64,18 @@ pub fn take(file: &File) -> io::Result<Option<Vec<u8>>> {
 /// Copies the event types.
 fn types(file: &File, geometry: Geometry, bytes: &mut [u8]) -> io::Result<()> {
     let all = geometry.types() * WORD..geometry.heads() * WORD;
-    let _ = read(file, &mut bytes[all.clone()], all.start)?;
-    for slot in all.step_by(TYPE_WORDS * WORD) {
+    let _ = fill(file, &mut bytes[all.clone()], all.start)?;
+    copy_ready_again(file, all, bytes)
+}
+
+/// Copies the definitions of the types that are ready again. If a type became ready during the
+/// first copy, its copied definition can be older than its copied header.
+fn copy_ready_again(file: &File, types: Range<usize>, bytes: &mut [u8]) -> io::Result<()> {
+    for slot in types.step_by(TYPE_WORDS * WORD) {
         let head = TypeHeader::unpack(word(&bytes[slot..], 0).unwrap_or(0));
-        // If the type became ready during the copy, the copied definition can be older than the
-        // copied header. So copy the definition again.
         if head.state == TypeHeader::READY {
             let text = slot + WORD..slot + TYPE_WORDS * WORD;
-            let _ = read(file, &mut bytes[text.clone()], text.start)?;
+            let _ = fill(file, &mut bytes[text.clone()], text.start)?;
         }
     }
     Ok(())
@@ -123,11 +128,30 @@ pub(super) fn not_closed() -> Fact {
     Fact { name: "state", value: State::Running.code(), form }
 }
 
-/// Fills `bytes` from a file. Returns false if the file is too short.
-fn read(mut file: &File, bytes: &mut [u8], at: usize) -> io::Result<bool> {
-    file.seek(SeekFrom::Start(at as u64))?;
-    match file.read_exact(bytes) {
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-        result => result.map(|()| true),
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn the_definitions_of_ready_types_are_copied_again() {
+        const SLOT: usize = TYPE_WORDS * WORD;
+        let ready = TypeHeader { state: TypeHeader::READY, ..TypeHeader::unpack(0) }.pack();
+        let mut file = tempfile::tempfile().unwrap();
+        let stored: Vec<u8> = (0..5 * SLOT).map(|at| at as u8 | 1).collect();
+        file.write_all(&stored).unwrap();
+        // Slot 0 is not part of the types, slots 1 and 3 are ready, and slots 2 and 4 are not.
+        let mut bytes = vec![0; 5 * SLOT];
+        for slot in [0, 1, 3] {
+            bytes[slot * SLOT..][..WORD].copy_from_slice(&ready.to_le_bytes());
+        }
+        let mut expected = bytes.clone();
+        for slot in [1, 3] {
+            let text = slot * SLOT + WORD..(slot + 1) * SLOT;
+            expected[text.clone()].copy_from_slice(&stored[text]);
+        }
+        copy_ready_again(&file, SLOT..5 * SLOT, &mut bytes).unwrap();
+        assert!(bytes == expected);
     }
 }

@@ -9,14 +9,14 @@
 //! mapping, so that the copied data cannot change during decoding.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use tracewell_wire::native::{WORD, word};
 use tracewell_wire::posix::area::{NAMES_WORDS, NO_DESCRIPTOR, REFERENCE_MAGIC, REFERENCE_WORDS};
 use tracewell_wire::posix::object::{Geometry, ObjectHeader, at, head};
 
-use crate::format::copies::Room;
+use crate::format::copies::{Room, fill};
 
 /// Returns the bytes of a stream, if the file contains the stream's memory or refers to it. Returns
 /// `None` for any other file.
@@ -25,11 +25,11 @@ use crate::format::copies::Room;
 /// Returns an error if reading fails, or if a reference does not name a stream. Returns
 /// `InvalidData` if the stream is too large.
 pub fn take(path: &Path, file: &File) -> io::Result<Option<Vec<u8>>> {
-    let mut start = [0; ObjectHeader::WORDS * WORD];
-    let length = read(file, &mut start, 0)?;
+    let mut reference = [0; REFERENCE_WORDS * WORD];
+    let is_long_enough = fill(file, &mut reference, 0)?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    if length >= REFERENCE_WORDS * WORD && word(&start, 0) == Some(REFERENCE_MAGIC) {
-        let memory = open_regular(&place(&start, folder))?;
+    if is_long_enough && word(&reference, 0) == Some(REFERENCE_MAGIC) {
+        let memory = open_regular(&place(&reference, folder))?;
         let copy = copy(&memory, folder)?;
         return copy.map(Some).ok_or_else(|| io::ErrorKind::NotFound.into());
     }
@@ -56,7 +56,9 @@ fn open_regular(path: &Path) -> io::Result<File> {
 
 fn copy(file: &File, folder: &Path) -> io::Result<Option<Vec<u8>>> {
     let mut start = [0; ObjectHeader::WORDS * WORD];
-    read(file, &mut start, 0)?;
+    if !fill(file, &mut start, 0)? {
+        return Ok(None);
+    }
     let words = std::array::from_fn(|index| word(&start, index).unwrap_or(0));
     let Some(header) = ObjectHeader::of_words(&words) else { return Ok(None) };
     let geometry = header.geometry;
@@ -71,19 +73,19 @@ fn copy(file: &File, folder: &Path) -> io::Result<Option<Vec<u8>>> {
     room.spend(control)?;
     // Copy the headers before the packets: if a copied header marks a record as committed, the
     // record is already in the packet when the packet is copied.
-    read(file, &mut room.bytes[..control], 0)?;
+    fill(file, &mut room.bytes[..control], 0)?;
     for packet in 0..geometry.packets as usize {
         let place = geometry.head(packet) + head::COMMITTED;
         let used = word(&room.bytes, place).unwrap_or(0) as u32;
         let start = geometry.packet(packet) * WORD;
         let length = used.min(geometry.packet_words) as usize * WORD;
         room.spend(length)?;
-        read(file, &mut room.bytes[start..start + length], start)?;
+        fill(file, &mut room.bytes[start..start + length], start)?;
     }
     let Room { mut bytes, .. } = room;
     // Copy the headers again: the copy of a packet with a changed header can be inconsistent.
     let mut later = vec![0; control];
-    read(file, &mut later, 0)?;
+    fill(file, &mut later, 0)?;
     settle(geometry, &mut bytes, &later);
     bytes.extend(names(folder, header.names).unwrap_or_default());
     Ok(Some(bytes))
@@ -112,17 +114,42 @@ fn names(folder: &Path, nonce: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Fills `bytes` from an offset of a file. Returns the number of bytes read.
-fn read(mut file: &File, bytes: &mut [u8], at: usize) -> io::Result<usize> {
-    file.seek(SeekFrom::Start(at as u64))?;
-    let mut length = 0;
-    while length < bytes.len() {
-        match file.read(&mut bytes[length..]) {
-            Ok(0) => break,
-            Ok(more) => length += more,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(words: &[u64]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
-    Ok(length)
+
+    #[test]
+    fn the_memory_is_a_file_or_a_descriptor_of_the_controller() {
+        let place = |descriptor: u64| {
+            let reference = bytes(&[REFERENCE_MAGIC, 0xAB, 5 << 32 | 17, 4, descriptor]);
+            place(&reference, Path::new("folder"))
+        };
+        assert_eq!(place(NO_DESCRIPTOR), Path::new("folder/o.00000000000000ab"));
+        assert_eq!(place(9), Path::new("/proc/17/fd/9"));
+    }
+
+    #[test]
+    fn a_packet_that_was_opened_again_is_removed() {
+        let geometry = Geometry { packet_words: 64, packets: 4, closed: 1 };
+        let control = geometry.head(geometry.packets as usize);
+        let copied: Vec<u64> = (0..control as u64).map(|word| word + 1000).collect();
+        let mut later: Vec<u64> = copied.iter().map(|word| word + 5000).collect();
+        let states: Vec<_> = (0..4).map(|packet| geometry.head(packet) + head::STATE).collect();
+        let mut first = copied.clone();
+        // Bits 0 and 1 are the state, and the other bits count how often the packet was opened.
+        for (place, (word, now)) in states.iter().zip([(9, 9), (9, 10), (9, 13), (0, 4)]) {
+            (first[*place], later[*place]) = (word, now);
+        }
+        let mut expected = first.clone();
+        expected[..at::HEADS].copy_from_slice(&later[..at::HEADS]);
+        expected[states[2]] = 0;
+        expected[states[3]] = 0;
+        let mut settled = bytes(&first);
+        settle(geometry, &mut settled, &bytes(&later));
+        assert_eq!(settled, bytes(&expected));
+    }
 }

@@ -13,7 +13,7 @@ use super::rows::{Slot, State};
 use super::runs::Survey;
 use super::tasks::Tasks;
 use super::{FORMAT, PARAMETERS, RecordCounts, clock};
-use crate::format::{Decoder, Input, Names, OptionError, Progress, ReadError, Settings};
+use crate::format::{Decoder, Input, Names, OptionError, Progress, ReadError, Settings, parts};
 use crate::model::schema::Schema;
 use crate::model::{
     Clock, Diagnostics, Emitter, Fact, FactForm, Flow, PayloadLayout, Processor, Rate, Records,
@@ -117,14 +117,9 @@ impl Decoder for SharkDecoder {
 impl SharkDecoder {
     /// Returns the areas of all parts, and the kind of the first part.
     fn areas(&self, bytes: &[u8], remarks: &mut Diagnostics) -> Result<(Areas, Kind), ReadError> {
-        // Positions outside the input, and equal positions, would result in empty parts.
-        let inner = self.parts.iter().copied().filter(|part| *part > 0 && *part < bytes.len());
-        let mut starts: Vec<_> = std::iter::once(0).chain(inner).collect();
-        starts.dedup();
-        let ends = starts.iter().skip(1).copied().chain([bytes.len()]);
         let mut areas = Areas::default();
         let mut first = None;
-        for part in starts.iter().copied().zip(ends).map(|(start, end)| start..end) {
+        for part in parts::ranges(&self.parts, bytes.len()) {
             let kind = self.kind_of(bytes.get(part.clone()).unwrap_or_default(), part.start)?;
             first.get_or_insert(kind);
             container::areas(kind, bytes, part, &mut areas, remarks);

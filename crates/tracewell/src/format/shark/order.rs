@@ -95,3 +95,44 @@ fn tsc(input: &[u8], at: usize) -> u64 {
     let record = input.get(at..).and_then(Record::read);
     record.map_or(0, |record| record.tsc)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::LossCause;
+
+    #[test]
+    fn adjacent_records_are_one_step() {
+        let record = |tsc: u64| Record { code_word: 1, par1: 0, tsc, par2: 0 }.to_bytes();
+        let steps = |stamps: [u64; 7], missing, gaps: &[(usize, Missing)]| {
+            let input: Vec<u8> = stamps.into_iter().flat_map(record).collect();
+            let first = Run { start: 0, end: 64, last: stamps[3], missing: None };
+            let second = Run { start: 64, end: 112, last: stamps[6], missing };
+            Merge::new(&input, vec![first, second], gaps).collect::<Vec<_>>()
+        };
+        let records = |start: usize, end: usize| Step::Records(16 * start..16 * end);
+        // Records with equal timestamps keep their order in memory.
+        for stamps in [[1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 4, 4, 4]] {
+            assert_eq!(steps(stamps, None, &[]), [records(0, 4), records(4, 7)]);
+        }
+        assert_eq!(steps([5, 6, 7, 8, 2, 3, 4], None, &[]), [records(4, 7), records(0, 4)]);
+        assert_eq!(
+            steps([2, 3, 4, 5, 2, 3, 4], None, &[]),
+            [(0, 1), (4, 5), (1, 2), (5, 6), (2, 3), (6, 7), (3, 4)].map(|(a, b)| records(a, b))
+        );
+        // Two gaps at the same offset: one of the second run, and one after the first run.
+        let gap = |cause| Missing { events: None, cause };
+        let (own, after) = (gap(LossCause::Overwritten), gap(LossCause::Truncated));
+        assert_eq!(
+            steps([1, 2, 3, 10, 4, 5, 11], Some(own), &[(64, after)]),
+            [
+                records(0, 3),
+                Step::Missing(own, 64),
+                records(4, 6),
+                records(3, 4),
+                Step::Missing(after, 64),
+                records(6, 7),
+            ]
+        );
+    }
+}

@@ -229,3 +229,31 @@ impl State {
         context
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{Settings, by_name};
+
+    #[test]
+    fn a_batch_ends_only_before_a_record_that_renames_a_task() {
+        let mut trace = by_name("shark").unwrap().decoder(&Settings::default()).unwrap().trace();
+        let mut state = State::new(0, Tasks::new(Names::default()));
+        let mut fill = |records: &[(u8, u32)]| {
+            let slot = |(code, pid): &(u8, u32)| {
+                Record { code_word: (*code).into(), par1: 0x100, tsc: 1, par2: *pid }.to_bytes()
+            };
+            let slots: Vec<_> = records.iter().map(slot).collect();
+            state.fill(&slots, &mut trace, &mut Columns::default())
+        };
+        let [same, other, created] = [(ids::ID, 4), (ids::ID, 5), (ids::TASK_CREATE, 5)];
+        assert_eq!(fill(&[same; 100]), 100);
+        assert_eq!(fill(&[same, same, other]), 2);
+        // A batch after a short one is limited, but then the limit doubles.
+        for limit in [MIN_REACH, 2 * MIN_REACH, 4 * MIN_REACH] {
+            assert_eq!(fill(&[other; 1000]), limit);
+        }
+        assert_eq!(fill(&[created, created]), 1);
+        assert_eq!(fill(&[created, other]), 2);
+    }
+}

@@ -171,3 +171,32 @@ impl Survey {
 fn is_clock(code: u8) -> bool {
     code == ids::TRACE_START || code == ids::CYCLES_PER_MSEC
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ordinary_records_in_order_are_plain() {
+        let plain = |before: Option<u64>, records: &[(u16, u64)]| {
+            let record = |(code_word, tsc): &(u16, u64)| {
+                Record { code_word: *code_word, par1: 0xFFFF, tsc: *tsc, par2: 0 }.to_bytes()
+            };
+            let slots: Vec<_> = records.iter().map(record).collect();
+            Survey { before, ..Survey::default() }.plain(&slots)
+        };
+        let code = u16::from(ids::IPOINT);
+        assert_eq!(plain(Some(10), &[(code, 10), (code, 12), (code, 12)]), Some(12));
+        assert_eq!(plain(None, &[(code, 10)]), None);
+        assert_eq!(plain(Some(10), &[(code, 9), (code, 12)]), None);
+        assert_eq!(plain(Some(10), &[(code, 12), (code, 11), (code, 10), (code, 13)]), None);
+        for code in 0..=u8::MAX {
+            let is_special = is_clock(code) || code == 0 || code == ids::TRACE_STOP;
+            let expected = (!is_special).then_some(12);
+            assert_eq!(plain(Some(10), &[(code.into(), 12)]), expected, "{code}");
+        }
+        for bit in 8..16 {
+            assert_eq!(plain(Some(10), &[(code | 1 << bit, 12)]), None, "{bit}");
+        }
+    }
+}

@@ -51,8 +51,6 @@ pub(super) struct Ring<'a> {
 /// The order of the events in the slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
-    /// There are no events.
-    Empty,
     /// The order in the file. It applies to a ring whose current slot is unknown.
     File,
     /// From slot 0 up to the slot with this number.
@@ -67,18 +65,14 @@ impl Ring<'_> {
         let there = self.slots.len();
         let Some(current) = self.current else { return Order::File };
         // If the slot at the pointer or at the end of the ring is used, the ring has wrapped.
-        if self.used(current) || (current < there && self.used(self.expected - 1)) {
+        if self.used(current) || self.used(self.expected - 1) {
             return Order::Wrapped(current);
         }
         // The slot to be written next looks unused, but it may be damaged. If most of the slots
         // after it are used, the ring has wrapped.
         let following = current.min(there)..there;
-        let used = self.slots.count_used(following.clone());
-        if used > following.len() / 2 {
-            return Order::Wrapped(current);
-        }
-        if current == 0 && used == 0 && there > 0 {
-            Order::Empty
+        if self.slots.count_used(following.clone()) > following.len() / 2 {
+            Order::Wrapped(current)
         } else {
             Order::Unwrapped(current)
         }
@@ -87,7 +81,6 @@ impl Ring<'_> {
     /// Returns the slots that may hold events, in file order.
     pub(super) fn filled(&self, order: Order) -> Slots<'_> {
         match order {
-            Order::Empty => self.slots.up_to(0),
             Order::Unwrapped(current) => self.slots.up_to(current),
             Order::File | Order::Wrapped(_) => self.slots,
         }
@@ -109,7 +102,6 @@ impl Ring<'_> {
             return vec![RingPart::Gap { events: None, cause: LossCause::Truncated, slot: 0 }];
         }
         match order {
-            Order::Empty => Vec::new(),
             Order::File => self.file_order(diagnostics),
             Order::Wrapped(current) => self.wrapped(current),
             Order::Unwrapped(current) => self.unwrapped(current, diagnostics),

@@ -57,7 +57,6 @@ impl<'a> Section<'a> {
         trace: &Trace,
         threads: &Threads,
     ) -> Option<Self> {
-        let slices = range.len().div_ceil(SLICE);
         let surveys = on_threads(range.clone(), SLICE, threads, |part| {
             let before = match part.start.checked_sub(1).filter(|_| part.start > range.start) {
                 Some(slot) => slots.stamp(slot).map(|stamp| clock.counter.stamp(stamp)),
@@ -68,7 +67,7 @@ impl<'a> Section<'a> {
         if surveys.iter().any(|survey| !survey.is_whole) {
             return None;
         }
-        let mut clocks: Vec<Ticking> = Vec::with_capacity(slices + 1);
+        let mut clocks: Vec<Ticking> = Vec::new();
         let mut before = clock.ticks;
         for survey in surveys {
             // The clock after a part is also the clock before the next part.

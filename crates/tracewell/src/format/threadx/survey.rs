@@ -57,7 +57,9 @@ impl Survey {
             return survey;
         }
         let mut survey = Self::new(mask);
-        let mut previous = 0;
+        // No timestamp precedes that of the first used slot, so it is compared with itself.
+        let first = (0..slots.len()).find(|slot| slots.used(*slot) == Some(true));
+        let mut previous = first.and_then(|slot| slots.stamp(slot)).unwrap_or(0) & mask;
         for start in (0..slots.len()).step_by(BLOCK) {
             let end = (start + BLOCK).min(slots.len());
             survey.block(slots, start..end, mask, &mut previous, current);
@@ -152,8 +154,8 @@ impl Survey {
             let step = (usize::from(stamp(slot) > before), usize::from(stamp(slot) < before));
             tally.increases -= step.0;
             tally.decreases -= step.1;
-            // At slot 0 and at the oldest slot, neighbours in the file are not neighbours in time.
-            if slot > 0 && slot != oldest {
+            // At the oldest slot, neighbours in the file are not neighbours in time.
+            if slot != oldest {
                 self.beside = (self.beside.0 + step.0, self.beside.1 + step.1);
             }
         }
@@ -229,11 +231,11 @@ impl Survey {
     }
 }
 
-/// Returns the slots whose timestamps are not compared with the previous ones. Each slot occurs
-/// once.
+/// Returns the slots whose timestamps are not compared with the previous ones, except slot 0, which
+/// no slot precedes. Each slot occurs once.
 fn skipped(current: Option<usize>) -> impl Iterator<Item = usize> {
     let oldest = current.into_iter().flat_map(|slot| slot..slot + 2);
-    (0..2).chain(oldest.filter(|slot| *slot >= 2))
+    std::iter::once(1).chain(oldest.filter(|slot| *slot >= 2))
 }
 
 /// Number of slots after which the loop checks again whether the result is certain.
@@ -277,14 +279,56 @@ mod tests {
     }
 
     #[test]
+    fn the_first_used_slot_and_the_slots_that_tracex_skips_are_no_steps() {
+        let steps = |unused: usize, current, stamps: &[u32]| {
+            let mut bytes = bytes(stamps.iter().copied());
+            bytes[..unused * LAYOUT.event_size()].fill(0);
+            let survey = Survey::walk(Slots::new(&bytes, LAYOUT), MASK, current);
+            (survey.increases, survey.decreases, survey.beside)
+        };
+        assert_eq!(steps(0, None, &[5, 6, 7, 6, 8]), (2, 1, (1, 0)));
+        assert_eq!(steps(1, None, &[0, 6, 7, 6, 8]), (2, 1, (0, 0)));
+        assert_eq!(steps(2, None, &[0, 0, 7, 6, 8]), (1, 1, (0, 0)));
+        assert_eq!(steps(0, Some(3), &[5, 4, 3, 1, 2, 3]), (1, 1, (1, 1)));
+        assert_eq!(steps(0, Some(1), &[5, 4, 3, 2]), (0, 1, (0, 1)));
+        assert_eq!(steps(0, Some(0), &[5, 4, 3, 2]), (0, 2, (0, 1)));
+    }
+
+    #[test]
+    fn a_direction_is_clear_if_1_step_in_100_is_different() {
+        let warnings = |increases, decreases| {
+            let survey = Survey { increases, decreases, used: 9, ..Survey::default() };
+            let mut diagnostics = Diagnostics::default();
+            survey.clock(MASK, ClockOptions::default(), &mut diagnostics);
+            (survey.is_clear(), diagnostics.iter().count())
+        };
+        assert_eq!(warnings(0, 0), (false, 1), "the clock stood still");
+        assert_eq!([warnings(198, 2), warnings(2, 198)], [(true, 0); 2]);
+        assert_eq!([warnings(197, 2), warnings(2, 197)], [(false, 1); 2]);
+        assert_eq!(warnings(2, 2), (false, 1));
+        // A single step can be a wrap, or the step to the oldest event.
+        assert_eq!([warnings(1, 1), warnings(50, 1), warnings(1, 50)], [(false, 0); 3]);
+        assert_eq!(warnings(99, 1), (true, 0));
+    }
+
+    #[test]
     fn blocks_of_a_large_dump_decide_the_direction_only_without_doubt() {
         let slots = (4 * SAMPLES * BLOCK) as u32;
         let down = (0..slots).map(|slot| slot.wrapping_mul(20_011).wrapping_neg());
         with_slots(down.clone(), |slots| {
             let sample = Survey::sample(slots, MASK, Some(70_000)).unwrap();
             assert_eq!(sample.direction(), Direction::Down);
-            assert!(sample.increases + sample.decreases <= SAMPLES * BLOCK, "{sample:?}");
+            // The blocks contain the slots 0 and 1, and the slots 70,000 and 70,001.
+            assert_eq!(sample.increases + sample.decreases, SAMPLES * BLOCK - 4, "{sample:?}");
+            assert_eq!((sample.holes, sample.cpus, sample.used), (false, 1, SAMPLES * BLOCK));
         });
+        // One slot of the second block is unused, and one has the core number 5.
+        let (mut edited, size) = (bytes(down.clone()), LAYOUT.event_size());
+        let second = (slots as usize - BLOCK) / (SAMPLES - 1);
+        edited[second * size..][..size].fill(0);
+        edited[(second + 1) * size + 11] = 5;
+        let sample = Survey::sample(Slots::new(&edited, LAYOUT), MASK, None).unwrap();
+        assert_eq!((sample.holes, sample.cpus, sample.used), (true, 6, SAMPLES * BLOCK - 1));
         with_slots(down.skip(1), |slots| {
             assert!(
                 Survey::sample(slots, MASK, None).is_none(),
@@ -293,10 +337,14 @@ mod tests {
         });
         // In the last block, the timestamps run in the other direction.
         let turns = slots - 2 * BLOCK as u32;
-        let turned = (0..slots).map(|slot| slot.min(2 * turns - slot).wrapping_mul(16_000));
-        with_slots(turned, |slots| {
+        let turned = |slot: u32| slot.min(2 * turns - slot).wrapping_mul(16_000);
+        with_slots((0..slots).map(turned), |slots| {
             assert!(Survey::sample(slots, MASK, None).is_none());
             assert_eq!(Survey::walk(slots, MASK, None).direction(), Direction::Up);
+        });
+        with_slots((0..slots).map(|slot| u32::MAX - turned(slot)), |slots| {
+            assert!(Survey::sample(slots, MASK, None).is_none());
+            assert_eq!(Survey::walk(slots, MASK, None).direction(), Direction::Down);
         });
         // The first block has as many steps up as the other slots have steps down. The step that
         // TraceX skips decides.
