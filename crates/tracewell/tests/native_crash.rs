@@ -206,19 +206,19 @@ fn a_note_says_whether_the_process_is_running() {
     assert_eq!(note(State::Suspended), (running, FactForm::Text("suspended")));
     child.kill().unwrap();
     until_dead(&child);
-    for is_collected in [false, true] {
-        if is_collected {
-            child.wait().unwrap();
-        }
+    let mut check_ended = |what: &str| {
         for (state, end, shown) in [
             (State::Running, "ended without closing it", "not closed"),
             (State::Suspended, "has ended; the stream was already stopped", "suspended"),
             (State::Full, "has ended", "suspended, full"),
         ] {
             let end = message(&format!(", which created the stream, {end}"));
-            assert_eq!(note(state), (end, FactForm::Text(shown)), "{is_collected}");
+            assert_eq!(note(state), (end, FactForm::Text(shown)), "{what}");
         }
-    }
+    };
+    check_ended("still visible");
+    child.wait().unwrap();
+    check_ended("collected");
 }
 
 #[test]

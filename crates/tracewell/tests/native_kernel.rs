@@ -239,7 +239,7 @@ fn each_thread_stays_itself_when_a_kernel_appears() {
     let image = image(&words);
     let writers = [writer(&image, 0), writer(&image, 1)];
     let mut log = Log::new(Vec::new(), Take::Out);
-    let mut step = |number: u64| {
+    let step = |number: u64| {
         let writer = &writers[number as usize % 2];
         writer.push(&image, STEP, 10 * number, &[number], &[]).unwrap();
     };

@@ -20,10 +20,13 @@ mod tests {
 
     #[test]
     fn files_without_bytes_are_omitted() {
-        assert_eq!(ranges(&[], 0), [0..0]);
-        assert_eq!(ranges(&[0], 0), [0..0]);
-        assert_eq!(ranges(&[], 8), [0..8]);
-        assert_eq!(ranges(&[0, 3, 3, 7], 8), [0..3, 3..7, 7..8]);
-        assert_eq!(ranges(&[3, 8, 9], 8), [0..3, 3..8]);
+        let found = |starts: &[usize], length| -> Vec<_> {
+            ranges(starts, length).into_iter().map(|range| (range.start, range.end)).collect()
+        };
+        assert_eq!(found(&[], 0), [(0, 0)]);
+        assert_eq!(found(&[0], 0), [(0, 0)]);
+        assert_eq!(found(&[], 8), [(0, 8)]);
+        assert_eq!(found(&[0, 3, 3, 7], 8), [(0, 3), (3, 7), (7, 8)]);
+        assert_eq!(found(&[3, 8, 9], 8), [(0, 3), (3, 8)]);
     }
 }
