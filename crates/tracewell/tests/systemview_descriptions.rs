@@ -1,5 +1,5 @@
-//! Tests the texts that describe a SystemView stream: its head, the names that the target sends, the
-//! descriptions of modules, and description files.
+//! Tests the texts that describe a SystemView stream: its head, the names that the target sends,
+//! the descriptions of modules, and description files.
 
 mod support;
 
@@ -149,8 +149,8 @@ fn numbers_keep_their_names_when_the_events_of_the_system_are_added() {
     assert_eq!(trace.diagnostics.iter().len(), 0);
 }
 
-/// If a schema file does not fit the events of the target's system, the reader ignores the file from
-/// the first of these events on.
+/// If a schema file does not fit the events of the target's system, the reader ignores the file
+/// from the first of these events on.
 #[test]
 fn events_of_a_file_that_does_not_fit_the_system_lose_their_descriptions() {
     let file = "format = \"systemview\"\n[[event]]\nid = 700\nname = \"PAIR\"\n\
@@ -190,8 +190,9 @@ fn a_description_file_becomes_a_schema_file() {
                 NamedType Bool 0=no 1=\"not yet\" *=%u\n\
                 TaskState\t0xBF 4=waits,\t0x1b=\"back\\slash\u{1}\"\n\
                 NamedType Bool 0x10=maybe\n\
-                90\tSend a=%d b=%i c=%x d=%X e=%b f=%B g=%p h=%t i=%T | Returns %u # last\n\
-                91 Done j=%I, k=%s, l=%f m=%F n=%u o=%Bool p=%Other\n";
+                90\tSend a=%d b=%i c=%x d=%X e=%b f=%B | Returns %u # last\n\
+                91 Wait g=%p h=%t i=%T j=%I\n\
+                92 Done k=%s, l=%f m=%F n=%u o=%Bool p=%Other\n";
     let expected = r#"format = "systemview"
 
 [enum."cause"]
@@ -204,13 +205,19 @@ names = [[0, "no"], [1, "not yet"], [16, "maybe"]]
 id = 90
 name = "Send"
 label = "Send"
-args = ["a: signed", "b: signed", "c: hex", "d: hex", "e: hex", "f: hex", "g: address", "h: task as id", "i: task as id", "values: list"]
+args = ["a: signed", "b: signed", "c: hex", "d: hex", "e: hex", "f: hex", "values: list"]
 
 [[event]]
 id = 91
+name = "Wait"
+label = "Wait"
+args = ["g: address", "h: task as id", "i: task as id", "j: resource as id", "values: list"]
+
+[[event]]
+id = 92
 name = "Done"
 label = "Done"
-args = ["j: resource as id", "k: text", "l: float", "m: float", "n", "o: type Bool", "p", "values: list"]
+args = ["k: text", "l: float", "m: float", "n", "o: type Bool", "p", "values: list"]
 "#;
     let schema = to_schema(text, "SYSVIEW_Mine.txt").unwrap();
     assert_eq!(schema, expected);

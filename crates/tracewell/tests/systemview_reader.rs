@@ -394,7 +394,7 @@ fn streams_that_do_not_begin_with_the_same_packet_are_reported() {
         put(&mut bytes, ids::IDLE, &[]);
         bytes
     };
-    let sync = vec![0; tracewell_wire::systemview::SYNC];
+    let sync = [0; tracewell_wire::systemview::SYNC];
     let late = [&[0x55; 3][..], &stream(5)].concat();
     let damaged = [&sync[..], &[ids::TRACE_START as u8], &[0xFF; 6], &stream(5)].concat();
     let cut = [&sync[..], &[ids::TRACE_START as u8]].concat();
