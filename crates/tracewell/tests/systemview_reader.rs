@@ -6,7 +6,9 @@ mod support;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use support::systemview::{Expected, args, events, is_packet, name, rows, truth, with_numbers};
+use support::systemview::{
+    Expected, args, events, is_packet, name, put, rows, truth, with_numbers,
+};
 use support::{EventLog, fixture, read, shared};
 use tracewell::analysis::tracks::{Occupant, TrackBuilder, Tracks};
 use tracewell::input::{Input, Settings};
@@ -383,6 +385,47 @@ fn files_of_two_cores_are_joined_as_one_file_with_two_streams() {
 }
 
 #[test]
+fn streams_that_do_not_begin_with_the_same_packet_are_reported() {
+    let stream = |delta: u32| {
+        let mut room = [0; 16];
+        let start = Packet { core: 0, id: ids::TRACE_START, payload: &[], delta, length: 0 };
+        let length = start.write(Form::default(), &mut room).unwrap();
+        let mut bytes = [&[0; tracewell_wire::systemview::SYNC], &room[..length]].concat();
+        put(&mut bytes, ids::IDLE, &[]);
+        bytes
+    };
+    let sync = [0; tracewell_wire::systemview::SYNC];
+    let late = [&[0x55; 3][..], &stream(5)].concat();
+    let damaged = [&sync[..], &[ids::TRACE_START as u8], &[0xFF; 6], &stream(5)].concat();
+    let cut = [&sync[..], &[ids::TRACE_START as u8]].concat();
+    let at = stream(5).len();
+    // Events occur twice except for the start, which the second stream copies from the first one.
+    for (second, warning, events) in [
+        (stream(5), None, 3),
+        (stream(6), Some(at + sync.len()), 3),
+        (late, Some(at + 3), 3),
+        (damaged, Some(at + sync.len() + 7), 3),
+        (cut, None, 2),
+    ] {
+        let first = stream(5);
+        let settings = support::settings(&[&format!("parts={}", first.len())]);
+        let bytes = [first, second].concat();
+        let (trace, kept) =
+            support::in_pieces("systemview", &settings, &bytes, bytes.len()).unwrap();
+        let warnings = trace.diagnostics.iter().filter(|of| of.severity == Severity::Warning);
+        let found: Vec<_> = warnings.map(ToString::to_string).collect();
+        let expected = warning.map(|at| {
+            format!(
+                "warning: at byte {at}: the streams do not begin with the same packet: expected \
+                 one clock, assumed that all streams began at the same time"
+            )
+        });
+        assert_eq!(found, Vec::from_iter(expected));
+        assert_eq!(kept.rows.len(), events, "{warning:?}");
+    }
+}
+
+#[test]
 fn core_numbers_in_ids_can_be_specified_by_an_option() {
     let Some((path, _)) = synthetic("extension.svdat") else { return };
     let bytes = std::fs::read(&path).unwrap();
@@ -430,14 +473,6 @@ fn the_order_of_long_texts_is_found_and_kept() {
     let long = kept.rows.iter().filter(|row| row.id == 26 && row.record.len() > 260);
     assert!(long.clone().count() >= 3);
     assert!(long.clone().all(|row| Packet::read(&row.record, form).is_ok()));
-}
-
-/// Appends a packet that follows one tick after the previous one.
-fn put(bytes: &mut Vec<u8>, id: u32, payload: &[u8]) {
-    let mut room = vec![0; payload.len() + 16];
-    let packet = Packet { core: 0, id, payload, delta: 1, length: 0 };
-    let length = packet.write(Form::default(), &mut room).unwrap();
-    bytes.extend(&room[..length]);
 }
 
 /// The first long text shows the order of the bytes of all long texts. If both orders are possible,

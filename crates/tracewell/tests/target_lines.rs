@@ -135,8 +135,8 @@ fn diagnostics_are_at_the_bytes_that_cause_them() {
 /// Numbers of packets wrap, so half of the numbers are later than a packet's number.
 #[test]
 fn a_packet_that_is_far_ahead_is_not_old() {
-    // The last event before this packet has the time 10. An older packet with an earlier time is the
-    // first one after a restart.
+    // The last event before this packet has the time 10. An older packet with an earlier time is
+    // the first one after a restart.
     for (number, time, events, is_old) in [
         (1 << 31, 5000, 4, false),
         ((1 << 31) + 1, 5000, 2, true),
@@ -207,7 +207,7 @@ fn a_live_line_can_begin_with_text() {
     }
 }
 
-/// Decodes the parts of a live line, and returns the number of events after each part, with the log.
+/// Decodes the parts of a live line. Returns the number of events after each part, and the log.
 fn live_counts(parts: &[Vec<u8>]) -> (Vec<usize>, EventLog) {
     let mut decoder = format::by_name("target").unwrap().decoder(&Settings::default()).unwrap();
     let (mut trace, mut log, mut offset) = (decoder.trace(), EventLog::default(), 0);

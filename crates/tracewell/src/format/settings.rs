@@ -261,5 +261,19 @@ mod tests {
         let place = String::new();
         default.defaults.names.push(DefaultNames { format: "aix", file, place });
         assert_eq!((warnings(&typed), warnings(&default.of_format("aix"))), (1, 0));
+        let option = |key: &str, value: &str| {
+            let mut settings = Settings::default();
+            settings.defaults.options.push(DefaultOption {
+                format: "aix",
+                key: key.to_owned(),
+                value: value.to_owned(),
+                place: String::new(),
+            });
+            settings
+        };
+        assert_eq!(warnings(&option("names", "5=tau").of_format("aix")), 0);
+        let mut typed = option("rate", "1MHz");
+        typed.options.set("names", "5=tau");
+        assert_eq!(warnings(&typed.of_format("aix")), 1);
     }
 }

@@ -1,10 +1,10 @@
-//! Reads the expected lists of SystemView streams.
+//! Reads the expected lists of SystemView streams, and builds packets.
 
 use std::path::Path;
 
 use serde_json::Value;
 use tracewell::model::{Trace, values};
-use tracewell_wire::systemview::number;
+use tracewell_wire::systemview::{Form, Packet, number};
 
 use super::Row;
 
@@ -155,4 +155,12 @@ pub fn with_numbers(mut payload: Vec<u8>, numbers: &[u32]) -> Vec<u8> {
         payload.extend(&room[..length]);
     }
     payload
+}
+
+/// Appends a packet that follows one tick after the previous one.
+pub fn put(bytes: &mut Vec<u8>, id: u32, payload: &[u8]) {
+    let mut room = vec![0; payload.len() + 16];
+    let packet = Packet { core: 0, id, payload, delta: 1, length: 0 };
+    let length = packet.write(Form::default(), &mut room).unwrap();
+    bytes.extend(&room[..length]);
 }

@@ -449,6 +449,52 @@ mod tests {
     }
 
     #[test]
+    fn a_frame_fits_a_header_from_its_least_to_its_largest_length() {
+        let least = Settings {
+            pointer: 2,
+            function: 2,
+            signal: 1,
+            event_size: 1,
+            block_count: 1,
+            block_size: 1,
+            queue_count: 1,
+            timer_ticks: 1,
+            sender: false,
+            queue_low_water: false,
+            pool_low_water: false,
+            ..Settings::default()
+        };
+        let most = Settings {
+            pointer: 4,
+            function: 4,
+            signal: 4,
+            event_size: 4,
+            block_count: 4,
+            block_size: 4,
+            queue_count: 4,
+            timer_ticks: 4,
+            sender: true,
+            queue_low_water: true,
+            pool_low_water: true,
+            ..Settings::default()
+        };
+        for dialect in Dialect::ALL {
+            let table = fields(dialect);
+            for (code, event) in table.iter().enumerate() {
+                let Some(event) = event else { continue };
+                let [(shortest, _), (longest, text)] =
+                    [least, most].map(|settings| expected(event, &settings));
+                for header in [least, most] {
+                    let lengths = [shortest - 1, shortest, longest, longest + 1];
+                    let fits = lengths
+                        .map(|length| can_explain(&[(code as u8, length, 1)], table, &header, 1));
+                    assert_eq!(fits, [false, true, true, text], "{dialect} {code:#x}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn nine_of_ten_frames_explain_a_stream() {
         let [(code, length), _] = kinds();
         let can_explain = |fitting: usize, others: usize| {

@@ -135,11 +135,8 @@ impl SystemViewDecoder {
     ) -> Flow<Progress> {
         let source = Source { bytes: input.bytes, offset: input.offset, last: input.last };
         loop {
-            // A fast loop decodes the most frequent packets. It requires that the trace already
-            // uses the packet form of this stream.
-            if self.form == lane.stream.form {
-                self.events.add_short(lane, source, out)?;
-            }
+            // A fast loop decodes the most frequent packets.
+            self.events.add_short(lane, source, out)?;
             match lane.stream.next(source, &self.events) {
                 Part::Packet(packet, offset) => {
                     let place = lane.place(&packet, offset);

@@ -9,7 +9,7 @@ use tracewell_wire::systemview::{Packet, ids};
 
 use super::events::{Events, Place};
 use super::lane::Lane;
-use super::stream::{Part, Skipped, Source};
+use super::stream::{Cause, Part, Skipped, Source};
 use crate::format::Input;
 use crate::model::{Severity, Trace};
 
@@ -56,18 +56,26 @@ impl<'a> Merger<'a> {
         Self { branches: branches.collect(), compared: VecDeque::new() }
     }
 
-    /// Reads the first packet of each stream. Reports streams that do not begin with copies of the
+    /// Reads the first part of each stream. Reports streams that do not begin with copies of the
     /// same packet, because the clocks of such streams may have different origins.
     pub(super) fn begin(&mut self, events: &Events, trace: &mut Trace) {
         let mut first = None;
         for branch in &mut self.branches {
             branch.advance(events);
-            let Some(Next::Packet(packet, place)) = branch.next else { continue };
-            let begin = (packet.id, packet.delta);
-            if *first.get_or_insert(begin) != begin || packet.id != ids::TRACE_START {
+            let (delta, offset) = match branch.next {
+                // If a stream begins with a packet, this packet follows a sync, so it is
+                // TRACE_START.
+                Some(Next::Packet(packet, place)) => (Some(packet.delta), place.offset),
+                Some(Next::Skipped(skipped)) if skipped.cause != Cause::Truncated => {
+                    (None, skipped.until)
+                }
+                // The stream contains no packet.
+                _ => continue,
+            };
+            if delta.is_none_or(|delta| *first.get_or_insert(delta) != delta) {
                 let message = "the streams do not begin with the same packet: expected one clock, \
                                assumed that all streams began at the same time";
-                trace.diagnostics.add(Severity::Warning, place.offset, message);
+                trace.diagnostics.add(Severity::Warning, offset, message);
             }
         }
     }

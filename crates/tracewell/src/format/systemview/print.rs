@@ -16,6 +16,7 @@ struct Conversion {
     left: bool,
     zero: bool,
     plus: bool,
+    blank: bool,
     alternative: bool,
     width: usize,
     precision: Option<usize>,
@@ -63,7 +64,7 @@ fn parse(text: &str) -> (Conversion, Option<char>, usize) {
             '-' if !digits => conversion.left = true,
             '+' if !digits => conversion.plus = true,
             '#' if !digits => conversion.alternative = true,
-            ' ' if !digits => {}
+            ' ' if !digits => conversion.blank = true,
             '0' if !digits && !in_precision => conversion.zero = true,
             '0'..='9' => {
                 let digit = character.to_digit(10).unwrap_or(0) as usize;
@@ -88,13 +89,19 @@ fn parse(text: &str) -> (Conversion, Option<char>, usize) {
 impl Conversion {
     fn put(&self, value: u32, kind: char, out: &mut String) {
         let signed = value.cast_signed();
+        let plus = match (self.plus, self.blank) {
+            (true, _) => "+",
+            (_, true) => " ",
+            _ => "",
+        };
+        let has_prefix = self.alternative && value != 0;
         let (sign, digits) = match kind {
             'c' => ("", char::from(value as u8).escape_default().to_string()),
             'd' | 'i' if signed < 0 => ("-", signed.unsigned_abs().to_string()),
-            'd' | 'i' => (if self.plus { "+" } else { "" }, value.to_string()),
+            'd' | 'i' => (plus, value.to_string()),
             'u' => ("", value.to_string()),
-            'x' => (if self.alternative { "0x" } else { "" }, format!("{value:x}")),
-            'X' => (if self.alternative { "0x" } else { "" }, format!("{value:X}")),
+            'x' => (if has_prefix { "0x" } else { "" }, format!("{value:x}")),
+            'X' => (if has_prefix { "0X" } else { "" }, format!("{value:X}")),
             _ => ("0x", format!("{value:08X}")),
         };
         let precision = self.precision.filter(|_| kind != 'c').unwrap_or(0);
@@ -130,6 +137,11 @@ mod tests {
             ("%5-d|%d", &[1, 2], "%5-d|2"),
             ("%5+d|%d", &[1, 2], "%5+d|2"),
             ("%5#x|%d", &[1, 2], "%5#x|2"),
+            ("%5 d|%d", &[1, 2], "%5 d|2"),
+            ("[%hd|%+5d|%-+5d|%05d]", &[8, 9, 10, u32::MAX], "[8|   +9|+10  |-0001]"),
+            ("% d|% d|%+ d|% +i|% u", &[7, u32::MAX, 8, 9, 10], " 7|-1|+8|+9|10"),
+            ("%5c|%.3c|%#6x|%#06x", &[65, 66, 10, 11], "    A|B|   0xa|0x000b"),
+            ("%#X|%#x|%#X", &[255, 0, 0], "0XFF|0|0"),
             ("%10d|%.05d|%-04d|", &[1, 2, 3], "         1|00002|3   |"),
         ] {
             assert_eq!(format(text, values), expected, "{text}");

@@ -12,8 +12,8 @@ use super::FORMAT;
 use super::grammar;
 use super::kernels::Kernel;
 use super::names::{Names, Numbers};
-use crate::model::Trace;
 use crate::model::schema::{ArgumentKind, EventType, Extension, Schema, TableId};
+use crate::model::{Emitter, Flow, Trace};
 
 /// Maximum number of events of all modules.
 const MAX_MODULE_EVENTS: usize = 1 << 12;
@@ -127,13 +127,20 @@ impl Tables {
     }
 
     /// Switches the schema to the events of an operating system.
-    pub(super) fn use_kernel(&mut self, trace: &mut Trace, kernel: Kernel, names: &Names) {
+    pub(super) fn use_kernel(
+        &mut self,
+        kernel: Kernel,
+        names: &Names,
+        out: &mut Emitter<'_>,
+    ) -> Flow {
         self.kernel = Some(kernel);
         let schema = FORMAT.extended(kernel.schema(), &self.files);
         let mut schema = match schema {
             Ok(schema) => Schema::clone(&schema),
             // A file that does not fit must not end the decoding, so it only causes a warning.
             Err(error) => {
+                // Without the files, events have other arguments than before.
+                out.flush()?;
                 let mut schema = Schema::clone(&kernel.schema());
                 schema.add_fault(error);
                 schema
@@ -143,13 +150,14 @@ impl Tables {
         for event in &self.modules {
             schema.define(event.clone());
         }
-        trace.schema = Arc::new(schema);
+        out.trace.schema = Arc::new(schema);
         // The plans are for the arguments of the old schema.
         self.plans.clear();
-        name_calls(trace);
+        name_calls(out.trace);
         for numbers in [Numbers::Interrupts, Numbers::Markers, Numbers::Series] {
-            self.name_numbers(trace, numbers, names.numbers(numbers));
+            self.name_numbers(out.trace, numbers, names.numbers(numbers));
         }
+        Flow::Continue(())
     }
 
     /// Sets names of numbers.

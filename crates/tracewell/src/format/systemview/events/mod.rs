@@ -188,7 +188,7 @@ impl Events {
                 // The target may describe its operating system at any time before the first event
                 // of that operating system. So the decoder chooses the table of this system when
                 // such an event occurs.
-                self.choose_kernel(at, out);
+                self.choose_kernel(at, out)?;
                 self.row.number(parameters.number().unwrap_or(0));
                 self.row.optional(parameters.number());
             }
@@ -202,7 +202,7 @@ impl Events {
             | ids::TASK_TERMINATE => return self.description(packet.id, parameters, at, out),
             id => {
                 if id < ids::FIRST_MODULE {
-                    self.choose_kernel(at, out);
+                    self.choose_kernel(at, out)?;
                 }
                 self.described(packet, at, out);
             }
@@ -213,21 +213,23 @@ impl Events {
     /// Looks up the events of the operating system when the first one occurs. Until then, the
     /// target may still describe itself.
     #[inline]
-    fn choose_kernel(&mut self, at: Place, out: &mut Emitter<'_>) {
-        if !self.kernel_chosen {
-            self.look_up_kernel(at, out.trace);
+    fn choose_kernel(&mut self, at: Place, out: &mut Emitter<'_>) -> Flow {
+        match self.kernel_chosen {
+            true => Flow::Continue(()),
+            false => self.look_up_kernel(at, out),
         }
     }
 
     #[cold]
-    fn look_up_kernel(&mut self, at: Place, trace: &mut Trace) {
+    fn look_up_kernel(&mut self, at: Place, out: &mut Emitter<'_>) -> Flow {
         self.kernel_chosen = true;
-        let Some(kernel) = kernel(trace) else {
+        let Some(kernel) = kernel(out.trace) else {
             let message = "no table for the events of the operating system: they have no names; \
                            use -O kernel=NAME or --schema FILE";
-            return trace.diagnostics.add(Severity::Note, at.offset, message);
+            out.trace.diagnostics.add(Severity::Note, at.offset, message);
+            return Flow::Continue(());
         };
-        self.tables.use_kernel(trace, kernel, &self.names);
+        self.tables.use_kernel(kernel, &self.names, out)
     }
 
     /// Reports the events that were lost before an overflow packet.
