@@ -237,14 +237,16 @@ const PACKETS: &str = "/* CTF 1.8 */
     typealias integer { size = 8; map = clock.c.value; } := stamp;
     struct packet { u8 packet_size; u8 packet_seq_num; u8 events_discarded;
         stamp timestamp_begin; stamp timestamp_end; };
-    stream { id = 0; packet.context := struct packet; event.header := struct { stamp timestamp; }; };
-    stream { id = 1; packet.context := struct packet; event.header := struct { stamp timestamp; }; };
+    stream { id = 0; packet.context := struct packet;
+        event.header := struct { stamp timestamp; }; };
+    stream { id = 1; packet.context := struct packet;
+        event.header := struct { stamp timestamp; }; };
     event { name = e; stream_id = 0; };
     event { name = f; stream_id = 1; };
 ";
 
-/// Writes a trace with streams of [`PACKETS`]. A packet is given by its class, its number, its count
-/// of discarded events and its beginning. It lasts 10 ns and contains an event in its middle.
+/// Writes a trace with streams of [`PACKETS`]. A packet is given by its class, its number, its
+/// count of discarded events and its beginning. It lasts 10 ns and contains an event in its middle.
 fn write(folder: &Path, metadata: &str, streams: &[(&str, &[[u8; 4]])]) {
     fs::create_dir_all(folder).unwrap();
     fs::write(folder.join("metadata"), metadata).unwrap();

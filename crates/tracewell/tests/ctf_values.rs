@@ -365,7 +365,8 @@ fn read_language(text: &str, stream: &[u8]) -> (Vec<String>, Option<String>) {
     let folder = tempfile::tempdir().unwrap();
     let metadata = format!(
         "/* CTF 1.8 */ trace {{ major = 1; minor = 8; byte_order = le; }};
-         typealias integer {{ size = 8; }} := u8; typealias integer {{ size = 16; align = 16; }} := u16;
+         typealias integer {{ size = 8; }} := u8;
+         typealias integer {{ size = 16; align = 16; }} := u16;
          typealias integer {{ size = 2; }} := le2;
          typealias integer {{ size = 2; align = 4; }} := aligned2;
          typealias integer {{ size = 2; byte_order = be; }} := be2;
