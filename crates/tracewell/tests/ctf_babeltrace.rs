@@ -227,3 +227,132 @@ fn copied(from: &Path, to: &Path) -> PathBuf {
     }
     to.to_owned()
 }
+
+/// Metadata of packets with 6 bytes before their events: the class of the stream, the size in bits,
+/// the sequence number, the count of discarded events, and the times of the beginning and the end.
+const PACKETS: &str = "/* CTF 1.8 */
+    typealias integer { size = 8; } := u8;
+    trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u8 stream_id; }; };
+    clock { name = c; };
+    typealias integer { size = 8; map = clock.c.value; } := stamp;
+    struct packet { u8 packet_size; u8 packet_seq_num; u8 events_discarded;
+        stamp timestamp_begin; stamp timestamp_end; };
+    stream { id = 0; packet.context := struct packet;
+        event.header := struct { stamp timestamp; }; };
+    stream { id = 1; packet.context := struct packet;
+        event.header := struct { stamp timestamp; }; };
+    event { name = e; stream_id = 0; };
+    event { name = f; stream_id = 1; };
+";
+
+/// Writes a trace with streams of [`PACKETS`]. A packet is given by its class, its number, its
+/// count of discarded events and its beginning. It lasts 10 ns and contains an event in its middle.
+fn write(folder: &Path, metadata: &str, streams: &[(&str, &[[u8; 4]])]) {
+    fs::create_dir_all(folder).unwrap();
+    fs::write(folder.join("metadata"), metadata).unwrap();
+    for (name, packets) in streams {
+        let packets = packets.iter().flat_map(|[class, number, discarded, begin]| {
+            [*class, 56, *number, *discarded, *begin, begin + 10, begin + 5]
+        });
+        fs::write(folder.join(name), packets.collect::<Vec<_>>()).unwrap();
+    }
+}
+
+/// Returns the text of a trace and the messages.
+fn texts(folder: &Path) -> (String, Vec<String>) {
+    let input = Input::open(folder, Settings::default()).unwrap();
+    let (mut text, mut messages) = (Vec::new(), Vec::new());
+    print(input.files(), folder, &mut text, |message| messages.push(message.text)).unwrap();
+    (String::from_utf8(text).unwrap(), messages)
+}
+
+#[test]
+fn gaps_have_the_messages_of_babeltrace() {
+    let streams: [(&str, &[[u8; 4]]); 3] = [
+        ("a", &[[0, 0, 0, 10], [0, 1, 1, 30], [0, 2, 3, 50], [0, 4, 3, 70], [0, 7, 2, 90]]),
+        ("b", &[[0, 0, 2, 110]]),
+        ("c", &[[1, 3, 5, 130]]),
+    ];
+    let expected = [
+        ("a", "discarded 1 event", 20, 40, 0, 0),
+        ("a", "discarded 2 events", 40, 60, 0, 0),
+        ("a", "discarded 1 packet", 60, 70, 0, 0),
+        ("a", "may have discarded events", 80, 100, 0, 0),
+        ("a", "discarded 2 packets", 80, 90, 0, 0),
+        ("b", "may have discarded events", 110, 120, 0, 1),
+        ("c", "may have discarded events", 130, 140, 1, 0),
+    ];
+    let root = tempfile::tempdir().unwrap();
+    for (place, more, name, uuid) in [
+        ("one", "", "", "no UUID"),
+        ("two", "env { hostname = \"board\"; };", "board/sub", "no UUID"),
+        ("three", "env { hostname = 7; };", "7", "UUID: 00010203-0405-0607-0809-0a0b0c0d0e0f"),
+    ] {
+        let mut metadata = PACKETS.to_owned() + more;
+        if uuid != "no UUID" {
+            let uuid = "byte_order = le; uuid = \"00010203-0405-0607-0809-0a0b0c0d0e0f\";";
+            metadata = metadata.replace("byte_order = le;", uuid);
+        }
+        let folder = root.path().join(place);
+        let of_trace = if name.ends_with("sub") { folder.join("sub") } else { folder.clone() };
+        write(&of_trace, &metadata, &streams);
+        let (_, messages) = texts(&folder);
+        let time = |ns: u64| format!("[1970-01-01 00:00:00.{ns:09}]");
+        let expected = expected.map(|(file, what, from, to, class, stream)| {
+            format!(
+                "WARNING: Tracer {what} between {} and {} in trace \"{name}\" ({uuid}) within \
+                 stream \"{}\" (stream class ID: {class}, stream ID: {stream}).",
+                time(from),
+                time(to),
+                of_trace.join(file).display()
+            )
+        });
+        assert_eq!(messages, expected, "{place}");
+    }
+    // The streams have no clock, so the times of gaps are not known.
+    let folder = root.path().join("four");
+    let metadata = PACKETS.replace("clock { name = c; };", "").replace("map = clock.c.value;", "");
+    let metadata = metadata.replace("timestamp", "x");
+    write(&folder, &metadata, &streams[..1]);
+    let (_, messages) = texts(&folder);
+    assert!(
+        messages[0].contains("discarded 1 event (unknown time range) in trace"),
+        "{messages:?}"
+    );
+}
+
+#[test]
+fn lines_have_times_and_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let streams: [(&str, &[[u8; 4]]); 2] =
+        [("a", &[[0, 0, 0, 10], [0, 1, 0, 30]]), ("b", &[[1, 0, 0, 20]])];
+    for (offset, more, expected) in [
+        (
+            "-1",
+            "",
+            "[-0.999999985] (+?.?????????) e: [-0.999999975] (+0.000000010) f: \
+             [-0.999999965] (+0.000000010) e: ",
+        ),
+        (
+            "86399",
+            "env { hostname = \"h\"; };",
+            "[1970-01-01 23:59:59.000000015] (+?.?????????) h e: \
+             [1970-01-01 23:59:59.000000025] (+0.000000010) h f: \
+             [1970-01-01 23:59:59.000000035] (+0.000000010) h e: ",
+        ),
+        (
+            "0",
+            "env { hostname = \"h\"; procname = \"p\"; vpid = 5; };",
+            "[1970-01-01 00:00:00.000000015] (+?.?????????) h:p:(5) e: \
+             [1970-01-01 00:00:00.000000025] (+0.000000010) h:p:(5) f: \
+             [1970-01-01 00:00:00.000000035] (+0.000000010) h:p:(5) e: ",
+        ),
+    ] {
+        let clock = format!("clock {{ name = c; offset_s = {offset}; }};");
+        let metadata = PACKETS.replace("clock { name = c; };", &clock) + more;
+        write(folder.path(), &metadata, &streams);
+        let (text, messages) = texts(folder.path());
+        assert_eq!(text.replace('\n', ""), expected);
+        assert_eq!(messages, [""; 0]);
+    }
+}

@@ -691,15 +691,17 @@ fn unknown_words_are_refused_and_unknown_properties_ignored() {
         array(json!({ "minimum-alignment": 16 })),
         Ok("a: Static array (Length 2, alignment 16):"),
     );
+    let payload = structure(&[("a", array(json!({ "y": 1, "attributes": {} })))]);
     let parsed = read(&[
         json!({ "type": "data-stream-class", "x": 1, "namespace": "n", "uid": "u" }),
-        json!({ "type": "event-record-class",
-                "payload-field-class": structure(&[("a", array(json!({ "y": 1, "attributes": {} })))]) }),
+        json!({ "type": "event-record-class", "payload-field-class": payload }),
     ]);
     let messages: Vec<_> =
         parsed.unwrap().warnings.into_iter().map(|warning| warning.message).collect();
     assert_eq!(messages, ["unknown property 'x', ignored", "unknown property 'y', ignored"]);
-    let alias = |name: &str| json!({ "type": "field-class-alias", "name": name, "field-class": byte(json!({})) });
+    let class = byte(json!({}));
+    let alias =
+        |name: &str| json!({ "type": "field-class-alias", "name": name, "field-class": class });
     assert!(read(&[alias("a"), alias("b")]).is_ok());
     assert_eq!(
         read(&[alias("a"), alias("a")]).map(|_| ()),

@@ -500,7 +500,7 @@ fn a_stamp_slightly_below_that_of_an_interrupt_is_out_of_order() {
         let second = wrap - if is_wrap { u64::from(back) } else { 0 };
         let stamps = [2 * most, 2 * most - back, 2 * most + 10];
         let diagnostics = usize::from(!is_wrap);
-        let expected = vec![0, second, wrap + 10];
+        let expected = [0, second, wrap + 10];
         // Events at the end of a stream are read in another way.
         for more in [0, 10] {
             let stamps: Vec<_> = stamps.into_iter().chain(vec![2 * most + 10; more]).collect();

@@ -365,7 +365,8 @@ fn read_language(text: &str, stream: &[u8]) -> (Vec<String>, Option<String>) {
     let folder = tempfile::tempdir().unwrap();
     let metadata = format!(
         "/* CTF 1.8 */ trace {{ major = 1; minor = 8; byte_order = le; }};
-         typealias integer {{ size = 8; }} := u8; typealias integer {{ size = 16; align = 16; }} := u16;
+         typealias integer {{ size = 8; }} := u8;
+         typealias integer {{ size = 16; align = 16; }} := u16;
          typealias integer {{ size = 2; }} := le2;
          typealias integer {{ size = 2; align = 4; }} := aligned2;
          typealias integer {{ size = 2; byte_order = be; }} := be2;
@@ -615,4 +616,55 @@ fn events_are_found_by_their_ids() {
     assert_eq!(names("u8 x;", &[9], &[1, 7]), ("e9".to_owned(), 0));
     assert_eq!(names("u8 x;", &[9, 0], &[1, 7]), ("e0".to_owned(), 0));
     assert_eq!(names("u8 x;", &[9, 1], &[1, 7]), (String::new(), 1));
+}
+
+#[test]
+fn arguments_of_several_scopes_have_different_names() {
+    let read = |payload: &str, specific: &str, common: &str| {
+        let text = format!(
+            "stream {{ packet.context := struct {{ u8 a; }};
+                event.context := struct {{ {common} }}; }};
+             event {{ context := struct {{ {specific} }}; fields := struct {{ {payload} }}; }};"
+        );
+        let fields = [payload, specific, common].concat().matches(';').count() as u8;
+        // The contexts come before the payload. Texts show an underscore as a space.
+        let (events, message) =
+            read_language(&text, &[9].into_iter().chain(1..=fields).collect::<Vec<_>>());
+        assert_eq!((events.len(), message), (1, None));
+        events[0].clone()
+    };
+    assert_eq!(read("u8 a;", "u8 a;", "u8 a;"), "a=3, event context a=2, context a=1, packet a=9");
+    assert_eq!(
+        read("u8 a; u8 context_a;", "u8 b;", "u8 a;"),
+        "a=3, context a=4, b=2, context a 4=1, packet a=9"
+    );
+    assert_eq!(
+        read("u8 payload_a; u8 b;", "u8 a;", "u8 b;"),
+        "payload a=3, b=4, a=2, context b=1, packet a=9"
+    );
+}
+
+#[test]
+fn labels_of_few_values_name_them() {
+    let read = |labels: &str| {
+        let text = format!(
+            "event {{ fields := struct {{ enum : integer {{ size = 16; }} {{ {labels} }} e; }}; }};"
+        );
+        let (events, message) = read_language(&text, &[5, 0]);
+        assert_eq!((events.len(), message), (1, None));
+        events[0].clone()
+    };
+    for (labels, expected) in [
+        ("A = 0 ... 4095", "e=A"),
+        ("A = 0 ... 4096", "e=5"),
+        ("A = 1 ... 4096", "e=A"),
+        ("A = 1 ... 4097", "e=5"),
+        ("A = 0 ... 4094, B", "e=A"),
+        ("A = 0 ... 4094, B = 4095 ... 4096", "e=5"),
+        ("A = 6, B = 4", "e=5"),
+        ("A = 6, B = 4, C", "e=C"),
+        ("", "e=5"),
+    ] {
+        assert_eq!(read(labels), expected, "{labels}");
+    }
 }
