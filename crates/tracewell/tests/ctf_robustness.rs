@@ -508,7 +508,7 @@ fn a_clock_that_went_back_far_continues_from_the_previous_event() {
             (vec![0, 0, 10, 12], vec![message(words, 9)])
         );
     }
-    // Otherwise the clock began anew.
+    // Otherwise the clock started again.
     assert_eq!(
         ticks(&[start, start - 1_000_001, start, start + 1]),
         (vec![0, 0, 1_000_001, 1_000_002], vec![message("1000001 cycles", 9)])
