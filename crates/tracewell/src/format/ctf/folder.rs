@@ -126,6 +126,7 @@ mod tests {
             assert_eq!(found.map(|found| found.files.len()), files, "{text}");
         }
     }
+
     /// Writes an empty file, or the start of metadata.
     fn write(folder: &Path, path: &str) {
         let path = folder.join(path);
