@@ -189,7 +189,9 @@ fn events_recorded_before_a_kill_are_read() {
 fn a_note_says_whether_the_process_is_running() {
     let folder = folder();
     let (stream, program) = (folder.path().join("stream"), folder.path().join("a) R 1 (b) Z 1"));
-    std::fs::copy("/bin/sleep", &program).unwrap();
+    // Linux does not execute a file that is open for writing. A process that another test starts
+    // at this moment would hold a new copy of the program open, therefore this is a link.
+    std::os::unix::fs::symlink("/bin/sleep", &program).unwrap();
     let mut child = Command::new(&program).arg("1000").spawn().unwrap();
     let process = child.id();
     let words = native::memory();
