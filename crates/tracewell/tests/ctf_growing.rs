@@ -377,10 +377,11 @@ fn events_wait_at_most_as_long_as_the_option_allows() {
     let paths = ["1", "2"].map(|name| folder.path().join(name));
     for split in [2, 3] {
         // The first stream has three packets, in one file or in two. The last one begins at tick
-        // 20. The second stream has one packet. A second has five ticks.
+        // 20. The second stream has one packet, the third none. A second has five ticks.
         let first = packets(3, 0..split);
         write_files(&paths[0], &[("a", first), ("b", packet(4, 0))]);
-        write_files(&paths[1], &[("a", packets(3, split..3)), ("b", Vec::new())]);
+        let of_second = [("a", packets(3, split..3)), ("b", Vec::new()), ("new", Vec::new())];
+        write_files(&paths[1], &of_second);
         for (wait, expected) in [
             ("0.2s", &[0, 0, 5, 5, 10, 15][..]),
             ("1s", &[0, 0, 5, 5, 10, 15]),

@@ -451,6 +451,8 @@ fn broken_json_is_reported_with_its_place() {
         ("{\n  \"type\": }", "4:11: expected JSON, found: expected value"),
         ("{\"type\": \"\u{7}\"}", "3:12: expected JSON, found: control character"),
         ("{} {}", "3:5: expected JSON, found: trailing characters"),
+        // Neither an escaped quote nor an escaped backslash changes where a string ends.
+        (r#"{"a\"": "\\", "type": 1}"#, "3:24: expected a string, found 1"),
         ("{\"type\": 1, \"type\": 2}", "3:22: expected each property once, found 'type' again"),
         ("{\"type\": 99999999999999999999}", "3:11: expected a string, found a number with"),
         ("{\"type\": 1e3}", "3:11: expected a string, found a number with a fraction"),

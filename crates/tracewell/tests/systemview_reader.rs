@@ -7,13 +7,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use support::systemview::{
-    Expected, args, events, is_packet, name, put, rows, truth, with_numbers,
+    Expected, args, events, is_packet, name, put, put_after, rows, truth, with_numbers,
 };
 use support::{EventLog, fixture, read, shared};
 use tracewell::analysis::tracks::{Occupant, TrackBuilder, Tracks};
 use tracewell::input::{Input, Settings};
 use tracewell::model::{Loss, LossCause, Severity, Trace};
-use tracewell_wire::systemview::{Form, Packet, TextOrder, ids, text};
+use tracewell_wire::systemview::{Form, Packet, SYNC, TextOrder, ids, text};
 
 /// Returns the shared file of this name, or the copy among the fixtures.
 fn find(name: &str) -> Option<PathBuf> {
@@ -211,6 +211,24 @@ fn a_counter_that_does_not_run_is_reported() {
 }
 
 #[test]
+fn a_counter_that_does_not_run_on_any_core_is_reported() {
+    for (delta, is_reported) in [(0, true), (1, false)] {
+        let stream = |delta: u32| {
+            let mut bytes = vec![0; SYNC];
+            put_after(0, &mut bytes, ids::TRACE_START, &[]);
+            (0..9).for_each(|_| put_after(delta, &mut bytes, ids::IDLE, &[]));
+            bytes
+        };
+        let first = stream(0);
+        let settings = support::settings(&[&format!("parts={}", first.len())]);
+        let bytes = [first, stream(delta)].concat();
+        let (trace, _) = support::in_pieces("systemview", &settings, &bytes, bytes.len()).unwrap();
+        let mut notes = trace.diagnostics.iter().map(|note| &note.message);
+        assert_eq!(notes.any(|note| note.contains("counter did not run")), is_reported);
+    }
+}
+
+#[test]
 fn every_lost_event_is_counted_in_its_place() {
     let Some((_, kept, expected)) = compare_truth("loss.bin", &[]) else { return };
     let mut wanted = Vec::new();
@@ -387,14 +405,12 @@ fn files_of_two_cores_are_joined_as_one_file_with_two_streams() {
 #[test]
 fn streams_that_do_not_begin_with_the_same_packet_are_reported() {
     let stream = |delta: u32| {
-        let mut room = [0; 16];
-        let start = Packet { core: 0, id: ids::TRACE_START, payload: &[], delta, length: 0 };
-        let length = start.write(Form::default(), &mut room).unwrap();
-        let mut bytes = [&[0; tracewell_wire::systemview::SYNC], &room[..length]].concat();
+        let mut bytes = vec![0; SYNC];
+        put_after(delta, &mut bytes, ids::TRACE_START, &[]);
         put(&mut bytes, ids::IDLE, &[]);
         bytes
     };
-    let sync = [0; tracewell_wire::systemview::SYNC];
+    let sync = [0; SYNC];
     let late = [&[0x55; 3][..], &stream(5)].concat();
     let damaged = [&sync[..], &[ids::TRACE_START as u8], &[0xFF; 6], &stream(5)].concat();
     let cut = [&sync[..], &[ids::TRACE_START as u8]].concat();
@@ -482,7 +498,7 @@ fn the_first_long_text_can_be_the_name_of_a_task() {
     const FOLLOWING: usize = 6000;
     let name = "n".repeat(300);
     for order in [TextOrder::LowFirst, TextOrder::HighFirst] {
-        let mut bytes = vec![0; tracewell_wire::systemview::SYNC];
+        let mut bytes = vec![0; SYNC];
         let mut packet = |id: u32, payload: &[u8]| put(&mut bytes, id, payload);
         packet(ids::TRACE_START, &[]);
         let mut task = |number: u8, name: &str| {
@@ -507,7 +523,7 @@ fn the_first_long_text_can_be_the_name_of_a_task() {
 /// A recording can begin in the middle, so events can precede their description.
 #[test]
 fn events_before_their_description_keep_their_values() {
-    let mut bytes = vec![0; tracewell_wire::systemview::SYNC];
+    let mut bytes = vec![0; SYNC];
     let mut packet = |id: u32, payload: &[u8]| put(&mut bytes, id, payload);
     let description = b"M=module,0 step count=%u";
     let length = description.len() as u8;
@@ -528,7 +544,7 @@ fn events_before_their_description_keep_their_values() {
 fn the_types_of_many_series_are_stored() {
     const UNSIGNED: u32 = 0;
     let last = 1 << 16;
-    let mut bytes = vec![0; tracewell_wire::systemview::SYNC];
+    let mut bytes = vec![0; SYNC];
     let mut packet = |id: u32, payload: &[u8]| put(&mut bytes, id, payload);
     packet(ids::TRACE_START, &[]);
     for series in 0..=last {
@@ -561,7 +577,7 @@ fn the_time_of_the_system_shows_a_turn_if_it_differs_by_at_most_an_eighth() {
     // Returns the ticks between two times of the system. These times are `ahead` microseconds
     // further apart than the ticks of the packets.
     let ticks = |ahead: u64| {
-        let mut bytes = vec![0; tracewell_wire::systemview::SYNC];
+        let mut bytes = vec![0; SYNC];
         let mut packet = |id: u32, payload: &[u8]| put(&mut bytes, id, payload);
         packet(ids::TRACE_START, &[]);
         for us in [0, ahead + 1] {

@@ -159,8 +159,13 @@ pub fn with_numbers(mut payload: Vec<u8>, numbers: &[u32]) -> Vec<u8> {
 
 /// Appends a packet that follows one tick after the previous one.
 pub fn put(bytes: &mut Vec<u8>, id: u32, payload: &[u8]) {
+    put_after(1, bytes, id, payload);
+}
+
+/// Appends a packet that follows a number of ticks after the previous one.
+pub fn put_after(delta: u32, bytes: &mut Vec<u8>, id: u32, payload: &[u8]) {
     let mut room = vec![0; payload.len() + 16];
-    let packet = Packet { core: 0, id, payload, delta: 1, length: 0 };
+    let packet = Packet { core: 0, id, payload, delta, length: 0 };
     let length = packet.write(Form::default(), &mut room).unwrap();
     bytes.extend(&room[..length]);
 }

@@ -258,7 +258,6 @@ struct Capture {
     start: SenderStart,
     restarts: u32,
     zero_lengths: u64,
-    refused: u64,
 }
 
 #[derive(Debug)]
@@ -327,7 +326,6 @@ impl Capture {
                 self.packets.push(Packet { place: (self.restarts, header.number), bytes });
             }
             Err(error) => {
-                self.refused += 1;
                 diagnostics.add(Severity::Damage, first as u64, format!("datagram: {error}"));
                 if !frame.whole {
                     let missing = Missing { events: None, cause: LossCause::Truncated };

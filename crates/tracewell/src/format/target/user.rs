@@ -29,28 +29,51 @@ pub(super) fn block(event: &RecordedEvent<'_>, trace: &Trace, row: &mut Vec<u8>)
 
 /// Writes the arguments according to the definition of the event, or as a list.
 fn arguments(id: u32, mut bytes: &[u8], trace: &Trace, row: &mut Vec<u8>) {
-    let mut values = [0; MAX_SLOTS];
-    let mut count = 0;
-    while let Some((stored, rest)) = number::read(bytes).filter(|_| count < MAX_SLOTS) {
-        values[count] = number::signed(stored).cast_unsigned();
-        count += 1;
+    let numbers = std::iter::from_fn(|| {
+        let (stored, rest) = number::read(bytes)?;
         bytes = rest;
-    }
+        Some(number::signed(stored))
+    });
     if !trace.schema.defines(id) {
         let mut list = Vec::new();
-        for value in &values[..count] {
-            ListItem::Signed(value.cast_signed(), 0).write(&mut list);
-        }
+        numbers.for_each(|number| ListItem::Signed(number, 0).write(&mut list));
         return put(row, 1, &[place((HEAD + 8) as u32, list.len() as u32)], &list);
     }
+    let mut slots = [0; MAX_SLOTS];
     let args = &trace.schema.event(id).args;
-    let slots = args.len().min(MAX_SLOTS);
-    for (value, argument) in values.iter_mut().zip(args) {
+    let mut present = 0_u32;
+    for (index, (argument, number)) in args.iter().zip(numbers).take(MAX_SLOTS).enumerate() {
         // The recorder stores the 32 bits of each argument as a signed number.
-        if argument.kind != ArgumentKind::Signed {
-            *value &= u64::from(u32::MAX);
-        }
+        let is_signed = argument.kind == ArgumentKind::Signed;
+        let mask = if is_signed { u64::MAX } else { u64::from(u32::MAX) };
+        slots[index] = number.cast_unsigned() & mask;
+        present |= 1 << index;
     }
-    let present = (1_u64 << count.min(slots)) - 1;
-    put(row, present as u32, &values[..slots], &[]);
+    put(row, present, &slots[..args.len().min(MAX_SLOTS)], &[]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::values::list_items;
+    use crate::model::{Clock, PayloadLayout};
+
+    #[test]
+    fn a_list_has_all_arguments_of_an_event_without_a_definition() {
+        let payload = PayloadLayout::Values { digits: 8 };
+        let trace = Trace::new("target", super::super::schema(), payload, Clock::of_64_bits(None));
+        // The number of the event, and arguments from 0 to 39. A signed number is stored doubled.
+        let bytes: Vec<_> = std::iter::once(7).chain((0..40).map(|value| 2 * value)).collect();
+        let event = RecordedEvent {
+            id: ids::USER,
+            ticks: 0,
+            arguments: [0; 2],
+            block: &bytes,
+            bytes: &bytes,
+        };
+        let mut row = Vec::new();
+        assert_eq!(block(&event, &trace, &mut row), Some(0x1007));
+        let values = list_items(&row[HEAD + 8..]).take(40);
+        assert!(values.eq((0..40).map(|value| ListItem::Signed(value, 0))));
+    }
 }

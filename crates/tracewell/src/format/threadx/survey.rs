@@ -356,6 +356,14 @@ mod tests {
         with_slots(tie, |slots| {
             assert_eq!(Survey::walk(slots, MASK, None).direction(), Direction::Down);
         });
+        // The counting may stop only after a block that the remaining slots cannot outweigh.
+        let turn = BLOCK as u32;
+        with_slots(
+            (0..4 * turn).map(|slot| first + slot.min(2 * turn - slot.min(2 * turn))),
+            |slots| {
+                assert_eq!(Survey::walk(slots, MASK, None).direction(), Direction::Down);
+            },
+        );
         // These timestamps may be nanoseconds within a second. To confirm this, every slot must be
         // examined.
         with_slots((0..slots).map(|slot| slot * 3_000), |slots| {
