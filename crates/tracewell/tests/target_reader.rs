@@ -450,6 +450,7 @@ fn texts_and_events_of_the_application_have_their_names_and_values() {
     let name = "motor(speed,current_in_milliamperes:u,status:x)";
     recorder.define(DefinitionKind::Event, 7, 0, 0, name);
     recorder.user(0, 7, &[-5, 70_000, -1]);
+    recorder.user(0, 7, &[1, 2, 3, 4, 5]);
     recorder.user(0, 8, &[1, -2]);
     recorder.text(0, 2, "ready");
     recorder.value(0, 3, -40);
@@ -472,9 +473,16 @@ fn texts_and_events_of_the_application_have_their_names_and_values() {
         |row: usize, index| trace.payload.argument(&log.rows[row].payload, index).unwrap();
     assert_eq!(argument(1, 0).cast_signed(), -5);
     assert_eq!((argument(1, 1), argument(1, 2)), (70_000, 0xFFFF_FFFF));
-    assert_eq!(log.rows[2].id, 0x1008);
-    assert_eq!(trace.payload.bytes(&log.rows[3].payload, 1), b"ready");
-    assert_eq!(argument(4, 1).cast_signed(), -40);
+    assert_eq!([0, 1, 2].map(|index| argument(2, index)), [1, 2, 3]);
+    assert_eq!(trace.fact("undescribed_arguments"), Some(2));
+    let warnings: Vec<_> = trace.diagnostics.iter().map(|of| &of.message).collect();
+    assert_eq!(
+        warnings,
+        ["event 'motor' has more arguments than its definition; the additional ones are not shown"]
+    );
+    assert_eq!(log.rows[3].id, 0x1008);
+    assert_eq!(trace.payload.bytes(&log.rows[4].payload, 1), b"ready");
+    assert_eq!(argument(5, 1).cast_signed(), -40);
 }
 
 #[test]

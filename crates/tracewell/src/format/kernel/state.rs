@@ -63,6 +63,9 @@ pub(in crate::format) struct Counts {
     pub(in crate::format) unmatched_exits: u64,
     /// Number of events with ids that are not in the schema.
     pub(in crate::format) unknown_events: u64,
+    /// Number of arguments that the definitions of their events do not describe. They are not
+    /// shown.
+    pub(in crate::format) undescribed_arguments: u64,
 }
 
 /// The place at which an event was recorded.

@@ -328,6 +328,7 @@ impl TargetDecoder {
             decimal("ready_again", counts.ready_again),
             decimal("unmatched_interrupt_exits", counts.unmatched_exits),
             decimal("unknown_events", counts.unknown_events),
+            decimal("undescribed_arguments", counts.undescribed_arguments),
         ];
     }
 }

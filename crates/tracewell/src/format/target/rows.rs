@@ -6,7 +6,7 @@ use tracewell_wire::target::{RecordedEvent, ids};
 use super::user::block;
 use crate::format::kernel::{Kernel, Place, Recorded};
 use crate::model::values::put;
-use crate::model::{Emitter, Flow, NewEvent};
+use crate::model::{Emitter, Flow, NewEvent, Severity};
 
 /// The place where an event was recorded.
 #[derive(Clone, Copy, Debug)]
@@ -42,11 +42,19 @@ pub(super) fn add(
         return Flow::Continue(());
     };
     let payloads = &mut out.buffer.payloads;
-    let id = block(event, out.trace, payloads).unwrap_or_else(|| {
+    let (id, undescribed) = block(event, out.trace, payloads).unwrap_or_else(|| {
         let arguments = row.arguments();
         put(payloads, (1 << arguments.len()) - 1, arguments, &[]);
-        row.id
+        (row.id, 0)
     });
+    if undescribed > 0 && kernel.counts.undescribed_arguments == 0 {
+        let name = &out.trace.schema.event(id).name;
+        let message = format!(
+            "event '{name}' has more arguments than its definition; the additional ones are not shown"
+        );
+        out.trace.diagnostics.add(Severity::Warning, position.offset, message);
+    }
+    kernel.counts.undescribed_arguments += undescribed;
     kernel.counts.unknown_events += u64::from(!out.trace.schema.covers(id));
     out.buffer.copies.extend_from_slice(event.bytes);
     let (context, priority, cpu) = (row.context, row.priority, u16::from(position.core));

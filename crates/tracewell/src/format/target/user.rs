@@ -8,28 +8,33 @@ use crate::model::Trace;
 use crate::model::schema::ArgumentKind;
 use crate::model::values::{HEAD, ListItem, MAX_SLOTS, place, put};
 
-/// Writes the row of a text or an application event, and returns the id of the event.
+/// Writes the row of a text or an application event. Returns the id of the event, and the number of
+/// arguments that the definition of the event does not describe.
 /// Returns `None` if the event is neither of these, or if its number is too large.
-pub(super) fn block(event: &RecordedEvent<'_>, trace: &Trace, row: &mut Vec<u8>) -> Option<u32> {
+pub(super) fn block(
+    event: &RecordedEvent<'_>,
+    trace: &Trace,
+    row: &mut Vec<u8>,
+) -> Option<(u32, u64)> {
     let (first, rest) = number::read(event.block)?;
     match event.id {
         ids::TEXT => {
             let text = place((HEAD + 2 * 8) as u32, rest.len() as u32);
             put(row, 0b11, &[first, text], rest);
-            Some(u32::from(event.id))
+            Some((u32::from(event.id), 0))
         }
         ids::USER => {
             let id = FIRST_USER + u32::try_from(first).ok().filter(|id| *id < 0xF000)?;
-            arguments(id, rest, trace, row);
-            Some(id)
+            Some((id, arguments(id, rest, trace, row)))
         }
         _ => None,
     }
 }
 
-/// Writes the arguments according to the definition of the event, or as a list.
-fn arguments(id: u32, mut bytes: &[u8], trace: &Trace, row: &mut Vec<u8>) {
-    let numbers = std::iter::from_fn(|| {
+/// Writes the arguments according to the definition of the event, or as a list. Returns the number
+/// of arguments that the definition does not describe.
+fn arguments(id: u32, mut bytes: &[u8], trace: &Trace, row: &mut Vec<u8>) -> u64 {
+    let mut numbers = std::iter::from_fn(|| {
         let (stored, rest) = number::read(bytes)?;
         bytes = rest;
         Some(number::signed(stored))
@@ -37,12 +42,13 @@ fn arguments(id: u32, mut bytes: &[u8], trace: &Trace, row: &mut Vec<u8>) {
     if !trace.schema.defines(id) {
         let mut list = Vec::new();
         numbers.for_each(|number| ListItem::Signed(number, 0).write(&mut list));
-        return put(row, 1, &[place((HEAD + 8) as u32, list.len() as u32)], &list);
+        put(row, 1, &[place((HEAD + 8) as u32, list.len() as u32)], &list);
+        return 0;
     }
     let mut slots = [0; MAX_SLOTS];
     let args = &trace.schema.event(id).args;
     let mut present = 0_u32;
-    for (index, (argument, number)) in args.iter().zip(numbers).take(MAX_SLOTS).enumerate() {
+    for (index, (argument, number)) in args.iter().zip(&mut numbers).take(MAX_SLOTS).enumerate() {
         // The recorder stores the 32 bits of each argument as a signed number.
         let is_signed = argument.kind == ArgumentKind::Signed;
         let mask = if is_signed { u64::MAX } else { u64::from(u32::MAX) };
@@ -50,6 +56,7 @@ fn arguments(id: u32, mut bytes: &[u8], trace: &Trace, row: &mut Vec<u8>) {
         present |= 1 << index;
     }
     put(row, present, &slots[..args.len().min(MAX_SLOTS)], &[]);
+    numbers.count() as u64
 }
 
 #[cfg(test)]
@@ -72,7 +79,7 @@ mod tests {
             bytes: &bytes,
         };
         let mut row = Vec::new();
-        assert_eq!(block(&event, &trace, &mut row), Some(0x1007));
+        assert_eq!(block(&event, &trace, &mut row), Some((0x1007, 0)));
         let values = list_items(&row[HEAD + 8..]).take(40);
         assert!(values.eq((0..40).map(|value| ListItem::Signed(value, 0))));
     }
