@@ -245,8 +245,9 @@ const PACKETS: &str = "/* CTF 1.8 */
     event { name = f; stream_id = 1; };
 ";
 
-/// Writes a trace with streams of [`PACKETS`]. A packet is given by its class, its number, its
-/// count of discarded events and its beginning. It lasts 10 ns and contains an event in its middle.
+/// Writes a trace with streams of [`PACKETS`]. The four numbers of a packet are its class, its
+/// sequence number, its count of discarded events and its beginning. A packet lasts 10 ns and
+/// contains an event in its middle.
 fn write(folder: &Path, metadata: &str, streams: &[(&str, &[[u8; 4]])]) {
     fs::create_dir_all(folder).unwrap();
     fs::write(folder.join("metadata"), metadata).unwrap();

@@ -627,7 +627,7 @@ fn events_belong_to_the_stream_that_they_name() {
     let fields = "fields := struct { u8 a; };";
     assert_eq!(read(&format!("event {{ {fields} }};")), (vec![(0, 1)], vec![]));
     assert_eq!(read(&format!("event {{ stream_id = 3; {fields} }};")), (vec![(3, 1)], vec![]));
-    // The only stream has all events that name none.
+    // If there is only one stream, events that name no stream belong to it.
     assert_eq!(
         read(&format!("stream {{ id = 4; }}; event {{ {fields} }};")),
         (vec![(4, 1)], vec![])

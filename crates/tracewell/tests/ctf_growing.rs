@@ -209,7 +209,7 @@ fn an_index_that_appears_after_its_first_packet_is_used() {
     assert_eq!(growing.trace().events, 2);
     fs::write(chunk.join("stream"), packets(3, 0..3)).unwrap();
     fs::create_dir(chunk.join("index")).unwrap();
-    // The index lists a packet more than the stream contains.
+    // The index lists one packet more than the stream contains.
     fs::write(chunk.join("index/stream.idx"), index_of(0..4)).unwrap();
     growing.advance(&mut found).unwrap();
     growing.end(&mut found).unwrap();
@@ -353,7 +353,8 @@ fn an_empty_file_of_a_new_stream_delays_events() {
     let all_filled = || write_files(&of("2/cpu1"), &[("stream", packets(5, 4..5))]);
     let changes: [&dyn Fn(); 6] =
         [&begin, &continued, &other_name, &filled, &other_folder, &all_filled];
-    // The last events of the streams have equal times. Each waits for the streams before it.
+    // The last events of the streams have equal times. The last event of a stream waits, because an
+    // earlier stream may still record an event with this time.
     assert_eq!(counts(folder.path(), &changes), [4, 6, 6, 15, 15, 20]);
 }
 
@@ -366,8 +367,8 @@ fn a_stream_begins_once_its_first_packet_is_complete() {
     };
     let changes: [&dyn Fn(); 5] =
         [&|| write(1), &|| write(5), &|| write(15), &|| write(16), &|| write(32)];
-    // The first event of the other file is as early as any event can be. The last two events have
-    // equal times, and one waits for the other file.
+    // The first event of the file `other` has the earliest possible time, so it does not wait. The
+    // last two events have equal times, and one of them waits for the other file.
     assert_eq!(counts(folder.path(), &changes), [1, 1, 1, 4, 7]);
 }
 
@@ -377,7 +378,8 @@ fn events_wait_at_most_as_long_as_the_option_allows() {
     let paths = ["1", "2"].map(|name| folder.path().join(name));
     for split in [2, 3] {
         // The first stream has three packets, in one file or in two. The last one begins at tick
-        // 20. The second stream has one packet, the third none. A second has five ticks.
+        // 20. The second stream has one packet, and the third stream has none. A second has five
+        // ticks.
         let first = packets(3, 0..split);
         write_files(&paths[0], &[("a", first), ("b", packet(4, 0))]);
         let of_second = [("a", packets(3, split..3)), ("b", Vec::new()), ("new", Vec::new())];
@@ -447,7 +449,7 @@ fn each_folder_has_metadata_of_its_own() {
         let mut growing = Growing::open(folder.path(), settings(&[])).unwrap().unwrap();
         let mut found = writer();
         growing.advance(&mut found).unwrap();
-        // The short metadata does not have the event 1, and has the event 2 once it has grown.
+        // The short metadata never declares event 1, and declares event 2 once it has grown.
         write("1", &short, &[0, 11, 2, 12]);
         write("2", &long, &[0, 21, 1, 22]);
         growing.advance(&mut found).unwrap();
@@ -466,7 +468,7 @@ fn each_folder_has_metadata_of_its_own() {
         let all: Vec<_> =
             first.into_iter().flatten().chain(["one", "two", "one"]).map(str::to_owned).collect();
         assert_eq!(names, all, "{more}");
-        // The event 2 in the second folder is never known.
+        // The metadata of the second folder never declares event 2.
         assert_eq!(growing.trace().losses.damaged(), 1 + expected, "{more}");
     }
 }

@@ -451,7 +451,7 @@ fn broken_json_is_reported_with_its_place() {
         ("{\n  \"type\": }", "4:11: expected JSON, found: expected value"),
         ("{\"type\": \"\u{7}\"}", "3:12: expected JSON, found: control character"),
         ("{} {}", "3:5: expected JSON, found: trailing characters"),
-        // Neither an escaped quote nor an escaped backslash changes where a string ends.
+        // An escaped quote does not end a string. A quote after an escaped backslash does.
         (r#"{"a\"": "\\", "type": 1}"#, "3:24: expected a string, found 1"),
         ("{\"type\": 1, \"type\": 2}", "3:22: expected each property once, found 'type' again"),
         ("{\"type\": 99999999999999999999}", "3:11: expected a string, found a number with"),
@@ -745,7 +745,7 @@ fn a_location_has_an_origin_and_a_path() {
     ] {
         let location = json!({ "origin": origin, "path": ["n"] });
         assert_eq!(array(location).as_deref(), Ok(shown), "{origin}");
-        // The form of the draft.
+        // The form of a location in the draft of CTF 2.
         assert_eq!(array(json!([origin, "n"])).as_deref(), Ok(shown), "{origin}");
     }
     for (location, message) in [

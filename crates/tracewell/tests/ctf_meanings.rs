@@ -510,7 +510,7 @@ fn a_stamp_slightly_below_that_of_an_interrupt_is_out_of_order() {
     }
 }
 
-/// The events have only numbers of fixed size, so their rows need no names of fields.
+/// The events have only numbers of fixed size, so the decoder can read them in their plain form.
 #[test]
 fn numbers_alone_show_the_thread_and_the_processor_of_an_event() {
     let folder = tempfile::tempdir().unwrap();

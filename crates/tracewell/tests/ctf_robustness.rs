@@ -261,7 +261,7 @@ fn metadata_of_another_release_of_zephyr_gets_a_warning_from_the_eighth_event_on
 /// The sizes of the stamp and the id in the header of an event, in bits.
 type Header = (u32, u32);
 
-/// Returns the metadata of a Zephyr with this header of events.
+/// Returns metadata of Zephyr in which events have this header.
 fn zephyr((stamp, id): Header) -> String {
     format!(
         "/* CTF 1.8 */

@@ -15,7 +15,7 @@ fn text(format: &str, settings: &Settings) -> String {
     error(format, settings).map(|error| error.to_string()).unwrap_or_default()
 }
 
-/// Returns settings with default options: format, key and value. The place of each is its number.
+/// Returns settings with default options: format, key and value. The place of each is its index.
 fn with_defaults(options: &[(&'static str, &str, &str)]) -> Settings {
     let mut settings = Settings::default();
     for (place, &(format, key, value)) in options.iter().enumerate() {

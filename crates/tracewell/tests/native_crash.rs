@@ -183,14 +183,14 @@ fn events_recorded_before_a_kill_are_read() {
     assert!(total >= 50 * 64, "{total}");
 }
 
-/// The state in the memory of a stream says how the stream ended, if its process has ended.
+/// If the process has ended, the state in the stream's memory says how the stream ended.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_note_says_whether_the_process_is_running() {
     let folder = folder();
     let (stream, program) = (folder.path().join("stream"), folder.path().join("a) R 1 (b) Z 1"));
-    // Linux does not execute a file that is open for writing. A process that another test starts
-    // at this moment would hold a new copy of the program open, therefore this is a link.
+    // Link the program instead of copying it. Linux does not execute a file that is open for
+    // writing, and a process that another test starts during the copy would hold the file open.
     std::os::unix::fs::symlink("/bin/sleep", &program).unwrap();
     let mut child = Command::new(&program).arg("1000").spawn().unwrap();
     let process = child.id();

@@ -255,7 +255,7 @@ fn a_damaged_slot_is_a_gap() {
     assert_eq!(places, [Some(slot as u64)]);
 }
 
-/// Blocks before the first one that is left were in damaged slots, unless the ring may have
+/// If the first blocks of a ring are missing, they were in damaged slots, unless the ring may have
 /// overwritten them.
 #[test]
 fn missing_blocks_at_the_start_of_a_ring_are_damaged_or_overwritten() {
@@ -480,7 +480,7 @@ fn a_row_has_slots_for_29_fields() {
         let settings = InputSettings { schemas: vec![Arc::new(file)], ..settings(&[]) };
         let mut kept = EventLog::default();
         let trace = Input::from_bytes("log", log, settings).unwrap().read(&mut kept).unwrap();
-        // The second event lacks the first byte, so it has one field less.
+        // The second event lacks the first byte, so it has one field fewer.
         for (row, missing) in [(0, 0), (1, 1)] {
             let data = &data[missing..];
             for field in 0..fields {

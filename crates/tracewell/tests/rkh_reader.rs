@@ -1301,7 +1301,7 @@ fn if_several_settings_but_not_the_default_ones_explain_the_frames_the_reader_as
     // A timestamp of two bytes with an address of four is as long as the reverse.
     let narrow = Settings { stamp: 2, ..Settings::default() };
     // In older dialects, the event 0x70 has only an address. In newer ones, it has more arguments,
-    // which have the same length with other settings.
+    // and with other settings these are together as long as the address.
     for (settings, id) in [(narrow, EVT_PROC), (Settings::default(), 0x70)] {
         let mut stream = Stream::new(settings);
         for number in 0..60 {

@@ -351,7 +351,8 @@ fn a_special_record_among_ordinary_ones_is_noticed() {
             assert_eq!(trace.fact("empty_slots"), Some(empty), "{what}");
             assert_eq!(trace.fact("fast_records"), Some(count(special.is_fast())), "{what}");
             assert_eq!(trace.fact("descents"), Some(0), "{what}");
-            // The clock changes its rate at the first start, or at each change after a start.
+            // Only a start sets the first rate of the clock. A change in a trace without a start
+            // causes a warning.
             assert_eq!(trace.clock.rate.is_some(), special == START, "{what}");
             let warnings = remarks(&trace, Severity::Warning);
             let of_bits = warnings.iter().filter(|warning| {
@@ -464,7 +465,7 @@ fn a_ring_that_begins_after_its_emergency_area_has_lost_records() {
         assert_eq!(gaps(&kept), expected, "{stamps:?}");
         assert_eq!(trace.fact("descents"), Some(u64::from(stamps[0] == 50)), "{stamps:?}");
     }
-    // Without records in the emergency area, nothing is known to be older.
+    // Without records in the emergency area, nothing shows that the ring overwrote records.
     let (_, kept) =
         read_with(chunk(0, &[30, 40, 50, 60].map(|tsc| point(tsc, 1)), 4), &[]).unwrap();
     assert_eq!((kept.rows.len(), gaps(&kept)), (4, vec![]));

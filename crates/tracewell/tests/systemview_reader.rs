@@ -415,7 +415,8 @@ fn streams_that_do_not_begin_with_the_same_packet_are_reported() {
     let damaged = [&sync[..], &[ids::TRACE_START as u8], &[0xFF; 6], &stream(5)].concat();
     let cut = [&sync[..], &[ids::TRACE_START as u8]].concat();
     let at = stream(5).len();
-    // Events occur twice except for the start, which the second stream copies from the first one.
+    // Each complete stream has a start and one further event. The second start counts as a copy of
+    // the first one, so it is no further event.
     for (second, warning, events) in [
         (stream(5), None, 3),
         (stream(6), Some(at + sync.len()), 3),

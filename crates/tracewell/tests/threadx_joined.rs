@@ -117,8 +117,8 @@ fn a_pause_in_which_a_round_could_have_passed_is_a_gap_of_unknown_size() {
     );
 }
 
-/// Returns a ring of which the slots before `next` or all slots are used. The oldest event has the
-/// timestamp `first`, and each of the others is later by `step`.
+/// Returns a ring in which all slots are used, or only those before `next`. The oldest event has
+/// the timestamp `first`, and each further event is `step` ticks later than the previous one.
 fn later(first: u64, step: u64, next: u64, is_full: bool) -> Vec<u8> {
     let oldest = if is_full { next } else { 0 };
     let events = (0..SLOTS).map(|slot| {
@@ -128,8 +128,8 @@ fn later(first: u64, step: u64, next: u64, is_full: bool) -> Vec<u8> {
     Dump::new(USUAL, vec![thread(A, "alpha")], events.collect(), next as usize).bytes()
 }
 
-/// The size of the gap between two dumps is known if fewer events than the missing ones and half a
-/// ring fit into the pause, at the higher rate of the two dumps.
+/// The reader knows the size of the gap between two dumps if the missing events and half a ring of
+/// further events do not fit into the pause, at the higher rate of the two dumps.
 #[test]
 fn a_gap_is_counted_if_the_pause_is_shorter_than_half_a_round_more() {
     // The step of the second dump, the slot that it writes next, whether it is full, and the

@@ -1,4 +1,4 @@
-//! Allocates memory for the copy of a stream, and reads the copy from a file. The stream's header
+//! Allocates memory for the copy of a stream, and fills it from a file. The stream's header
 //! contains the size.
 //!
 //! A file with holes can be large although it has few blocks, because holes read as zeros and
@@ -53,7 +53,7 @@ impl Room {
     }
 }
 
-/// Fills `bytes` from an offset of a file. Returns false if the file is too short.
+/// Fills `bytes` from the offset `at` of a file. Returns false if the file is too short.
 pub(super) fn fill(mut file: &File, bytes: &mut [u8], at: usize) -> io::Result<bool> {
     file.seek(SeekFrom::Start(at as u64))?;
     match file.read_exact(bytes) {

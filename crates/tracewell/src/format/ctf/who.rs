@@ -145,8 +145,9 @@ impl Who {
         self.interrupt = Some(Interrupt { begins, number, offset: means.offset });
     }
 
-    /// Returns true if an event without texts refers to no context except its recorder, and if its
-    /// processor is the processor of its packet. Without texts, an event has no names of threads.
+    /// Returns true if the event refers to no context except its recorder, and if its processor is
+    /// the processor of its packet. Does not check names of threads, because the caller uses the
+    /// result only for events without texts.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         self.next.is_none() && self.interrupt.is_none() && self.cpu.is_none()

@@ -1,4 +1,5 @@
-//! Merges the records of all lanes by time and lane, and reports each loss at its position.
+//! Merges the records of all lanes by time and number of lane, and reports each loss at its
+//! position.
 //!
 //! Records of a lane are in order, so the next event is the earliest of the lanes' next records.
 //! The merge stays with a lane as long as that lane has the earliest record. If threads record in

@@ -68,8 +68,8 @@ fn types(file: &File, geometry: Geometry, bytes: &mut [u8]) -> io::Result<()> {
     copy_ready_again(file, all, bytes)
 }
 
-/// Copies the definitions of the types that are ready again. If a type became ready during the
-/// first copy, its copied definition can be older than its copied header.
+/// Copies the definitions of all ready types a second time. If a type became ready during the first
+/// copy, its copied definition can be older than its copied header.
 fn copy_ready_again(file: &File, types: Range<usize>, bytes: &mut [u8]) -> io::Result<()> {
     for slot in types.step_by(TYPE_WORDS * WORD) {
         let head = TypeHeader::unpack(word(&bytes[slot..], 0).unwrap_or(0));

@@ -249,7 +249,7 @@ mod tests {
         let [same, other, created] = [(ids::ID, 4), (ids::ID, 5), (ids::TASK_CREATE, 5)];
         assert_eq!(fill(&[same; 100]), 100);
         assert_eq!(fill(&[same, same, other]), 2);
-        // A batch after a short one is limited, but then the limit doubles.
+        // After a short batch, the next batch is limited. The limit doubles with each full batch.
         for limit in [MIN_REACH, 2 * MIN_REACH, 4 * MIN_REACH] {
             assert_eq!(fill(&[other; 1000]), limit);
         }

@@ -63,8 +63,8 @@ impl<'a> Merger<'a> {
         for branch in &mut self.branches {
             branch.advance(events);
             let (delta, offset) = match branch.next {
-                // If a stream begins with a packet, this packet follows a sync, so it is
-                // TRACE_START.
+                // The first part of a stream is a packet only if the stream begins with a sync. The
+                // packet after a sync is TRACE_START.
                 Some(Next::Packet(packet, place)) => (Some(packet.delta), place.offset),
                 Some(Next::Skipped(skipped)) if skipped.cause != Cause::Truncated => {
                     (None, skipped.until)

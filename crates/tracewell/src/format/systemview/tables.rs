@@ -139,7 +139,8 @@ impl Tables {
             Ok(schema) => Schema::clone(&schema),
             // A file that does not fit must not end the decoding, so it only causes a warning.
             Err(error) => {
-                // Without the files, events have other arguments than before.
+                // The events so far have the arguments that the files define, so deliver them
+                // before the schema loses the files.
                 out.flush()?;
                 let mut schema = Schema::clone(&kernel.schema());
                 schema.add_fault(error);

@@ -9,8 +9,8 @@ use crate::model::schema::ArgumentKind;
 use crate::model::values::{HEAD, ListItem, MAX_SLOTS, place, put};
 
 /// Writes the row of a text or an application event. Returns the id of the event, and the number of
-/// arguments that the definition of the event does not describe.
-/// Returns `None` if the event is neither of these, or if its number is too large.
+/// arguments that the definition of the event does not describe. Returns `None` if the event is
+/// neither of these, or if its number is too large.
 pub(super) fn block(
     event: &RecordedEvent<'_>,
     trace: &Trace,

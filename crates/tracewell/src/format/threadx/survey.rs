@@ -231,8 +231,8 @@ impl Survey {
     }
 }
 
-/// Returns the slots whose timestamps are not compared with the previous ones, except slot 0, which
-/// no slot precedes. Each slot occurs once.
+/// Returns the slots whose timestamps TraceX does not compare with the previous ones, without
+/// slot 0, which has no previous slot. Each slot occurs once.
 fn skipped(current: Option<usize>) -> impl Iterator<Item = usize> {
     let oldest = current.into_iter().flat_map(|slot| slot..slot + 2);
     std::iter::once(1).chain(oldest.filter(|slot| *slot >= 2))
@@ -356,7 +356,7 @@ mod tests {
         with_slots(tie, |slots| {
             assert_eq!(Survey::walk(slots, MASK, None).direction(), Direction::Down);
         });
-        // The counting may stop only after a block that the remaining slots cannot outweigh.
+        // The loop may end only when the remaining slots cannot change the direction.
         let turn = BLOCK as u32;
         with_slots(
             (0..4 * turn).map(|slot| first + slot.min(2 * turn - slot.min(2 * turn))),

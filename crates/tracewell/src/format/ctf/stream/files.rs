@@ -268,8 +268,8 @@ impl<'a> Stream<'a> {
         let Some(number) = self.entry else { return };
         let entry = part.index.and_then(|index| index.get(number));
         match entry.map(|entry| entry.difference(packet)) {
-            // Recorders write the index after the packet. The file of the index can appear later,
-            // too.
+            // Recorders write an entry of the index after its packet. The index file itself can
+            // also appear after packets.
             None | Some(None) => self.entry = Some(number + 1),
             Some(Some(difference)) => {
                 self.entry = None;
@@ -321,7 +321,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Shifts the times of a packet's events if the packet begins before events that were already
-    /// delivered. A packet without events needs no message.
+    /// delivered. Reports the shift, unless the packet has no events.
     pub(super) fn move_late(&mut self, begin: u64, offset: u64) {
         let Some(growing) = self.growing else { return };
         let behind = growing.delivered.saturating_sub(self.timing.stamp(begin));
