@@ -50,7 +50,8 @@ pub(super) fn add(
     if undescribed > 0 && kernel.counts.undescribed_arguments == 0 {
         let name = &out.trace.schema.event(id).name;
         let message = format!(
-            "event '{name}' has more arguments than its definition; the additional ones are not shown"
+            "event '{name}' has more arguments than its definition; the additional ones are not \
+             shown"
         );
         out.trace.diagnostics.add(Severity::Warning, position.offset, message);
     }
