@@ -223,8 +223,10 @@ fn an_index_that_appears_after_its_first_packet_is_used() {
 const LATE: u8 = 7;
 
 #[test]
-fn only_late_packets_with_events_are_reported() {
-    for (events, expected) in [(&[][..], None), (&[LATE, 1], Some("later by 28 cycles"))] {
+fn only_late_packets_with_late_events_are_reported() {
+    for (events, expected) in
+        [(&[][..], None), (&[LATE, 1], Some("later by 28 cycles")), (&[35, 1, 36, 1], None)]
+    {
         let folder = tempfile::tempdir().unwrap();
         let chunk = folder.path().join("chunk");
         write_chunk(&chunk, 0..5);
@@ -419,9 +421,157 @@ fn a_late_packet_begins_after_the_delivered_events() {
     assert_eq!(ticks(&log)[9..], [25]);
     let messages = growing.trace().diagnostics.iter().map(|found| found.message.clone());
     let messages: Vec<_> = messages.collect();
-    let expected = "b: at byte 16: the packet was written later than the option `wait` allows; its \
-                    events get times that are later by 5 cycles";
+    let expected = "b: at byte 28: from this event on, the packet was written later than the \
+                    option `wait` allows; its events get times that are later by 5 cycles";
     assert!(messages.len() == 1 && messages[0].ends_with(expected), "{messages:?}");
+}
+
+/// Metadata of two streams, with a clock of 1 Hz. Packets of stream 0 state their sizes, packets of
+/// stream 1 do not.
+const TWO_STREAMS: &str = "/* CTF 1.8 */ typealias integer { size = 8; } := u8;
+    typealias integer { size = 8; map = clock.c.value; } := stamp;
+    trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u8 stream_id; }; };
+    clock { name = c; freq = 1; };
+    stream {
+        id = 0; event.header := struct { stamp time; };
+        packet.context := struct {
+            u8 packet_size; u8 content_size; stamp timestamp_begin; u8 timestamp_end;
+        };
+    };
+    stream {
+        id = 1; event.header := struct { stamp time; };
+        packet.context := struct { stamp timestamp_begin; };
+    };
+    event { stream_id = 0; name = a; fields := struct { u8 f; }; };
+    event { stream_id = 1; name = b; fields := struct { u8 f; }; };";
+
+/// Returns a packet of stream 0 with events at the given ticks.
+fn sized(ticks: &[u8]) -> Vec<u8> {
+    let bits = 8 * (5 + 2 * ticks.len() as u8);
+    let header = [0, bits, bits, ticks[0], ticks[ticks.len() - 1]];
+    let events = ticks.iter().flat_map(|tick| [*tick, 0]);
+    header.into_iter().chain(events).collect()
+}
+
+/// Follows two streams with `wait=1s`. Before each reading, the second stream grows by some bytes.
+/// The last bytes appear before the end. Returns the ticks of the events, and the ends of the
+/// messages.
+fn grown_by(first: &[u8], second: &[&[u8]]) -> (Vec<u64>, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("metadata"), TWO_STREAMS).unwrap();
+    fs::write(folder.path().join("a"), first).unwrap();
+    let mut growing = Growing::open(folder.path(), settings(&["wait=1s"])).unwrap().unwrap();
+    let (mut log, mut bytes) = (EventLog::default(), Vec::new());
+    for (step, more) in second.iter().enumerate() {
+        bytes.extend(*more);
+        fs::write(folder.path().join("b"), &bytes).unwrap();
+        match step + 1 < second.len() {
+            true => drop(growing.advance(&mut log).unwrap()),
+            false => assert!(matches!(growing.end(&mut log), Ok(State::Done))),
+        }
+    }
+    let ticks = log.rows.iter().map(|row| row.ticks).collect();
+    let about = |message: &str| message.split_once(": at byte ").unwrap().1.to_owned();
+    (ticks, messages(&growing).into_iter().map(about).collect())
+}
+
+#[test]
+fn late_events_of_a_growing_packet_get_later_times() {
+    let late = |at: u64, cycles: u64| {
+        format!(
+            "{at}: from this event on, the packet was written later than the option `wait` allows; \
+             its events get times that are later by {cycles} cycles"
+        )
+    };
+    let first = sized(&[0, 2, 8, 10]);
+    // The packet appears late and without events.
+    let found = grown_by(&first, &[&[], &[1, 5], &[], &[6, 0], &[]]);
+    assert_eq!(found, (vec![0, 2, 8, 10, 10], vec![late(2, 4)]));
+    // The packet and its event appear together.
+    let found = grown_by(&first, &[&[], &[1, 5, 6, 0], &[]]);
+    assert_eq!(found, (vec![0, 2, 8, 10, 10], vec![late(2, 4)]));
+    // The packet is on time, but its events are late.
+    let found = grown_by(&first, &[&[1, 1], &[3, 0], &[4, 0], &[12, 0], &[]]);
+    assert_eq!(found, (vec![0, 2, 8, 9, 9, 10, 12], vec![late(2, 6), late(4, 5)]));
+    // An event on time appears together with a late one, and waits for the other stream.
+    let found = grown_by(&first, &[&[1, 1], &[3, 0, 12, 0], &[], &[13, 0]]);
+    assert_eq!(found, (vec![0, 2, 8, 9, 10, 12, 13], vec![late(2, 6)]));
+    // The late event appears in two pieces.
+    let found = grown_by(&first, &[&[1, 1], &[3], &[], &[0], &[]]);
+    assert_eq!(found, (vec![0, 2, 8, 9, 10], vec![late(2, 6)]));
+    // The late event appears before the end.
+    let found = grown_by(&first, &[&[1, 1], &[3, 0, 4, 0]]);
+    assert_eq!(found, (vec![0, 2, 8, 9, 10, 10], vec![late(2, 6)]));
+    // Events at the times of delivered events, and after them, are on time.
+    let found = grown_by(&first, &[&[1, 1], &[9, 0, 11, 0], &[12, 0], &[]]);
+    assert_eq!(found, (vec![0, 2, 8, 9, 10, 11, 12], vec![]));
+}
+
+#[test]
+fn late_packets_of_a_stream_stay_in_order() {
+    // Several packets appear after the event of tick 12 was delivered. A packet's clock counts from
+    // its beginning, so it does not contain the increases of earlier packets.
+    let late = [sized(&[3, 7]), sized(&[8, 9]), sized(&[20])].concat();
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("metadata"), TWO_STREAMS).unwrap();
+    fs::write(folder.path().join("a"), sized(&[0, 12])).unwrap();
+    let mut growing = Growing::open(folder.path(), settings(&["wait=1s"])).unwrap().unwrap();
+    let mut log = EventLog::default();
+    growing.advance(&mut log).unwrap();
+    fs::write(folder.path().join("b"), late).unwrap();
+    growing.advance(&mut log).unwrap();
+    assert!(matches!(growing.end(&mut log), Ok(State::Done)));
+    let ticks: Vec<_> = log.rows.iter().map(|row| row.ticks).collect();
+    assert_eq!(ticks, [0, 12, 12, 16, 16, 17, 20]);
+    let messages = messages(&growing);
+    let ends = ["later by 9 cycles", "later by 8 cycles"];
+    assert!(
+        messages.len() == 2 && messages.iter().zip(ends).all(|(found, end)| found.ends_with(end))
+    );
+}
+
+/// Damages a packet: its content is longer than the packet.
+fn damaged(mut packet: Vec<u8>) -> Vec<u8> {
+    packet[2] = 255;
+    packet
+}
+
+#[test]
+fn the_index_fits_after_damage_whenever_it_appears() {
+    let all = [packet(3, 0), damaged(packet(3, 1)), packet(3, 2), packet(3, 3), packet(3, 4)];
+    // The number of packets at the first reading, and of the entries of the index at each reading.
+    for first in [2, 3] {
+        for entries in [
+            [None, None, Some(5)],
+            [None, Some(5), Some(5)],
+            [Some(5), Some(5), Some(5)],
+            [Some(1), Some(2), Some(5)],
+            [Some(0), Some(4), Some(5)],
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::create_dir(folder.path().join("index")).unwrap();
+            let mut growing = None;
+            let mut log = EventLog::default();
+            for (count, entries) in [first, first + 1, 5].into_iter().zip(entries) {
+                write_files(folder.path(), &[("stream", all[..count].concat())]);
+                if let Some(entries) = entries {
+                    write_files(folder.path(), &[("index/stream.idx", index_of(0..entries))]);
+                }
+                let growing = growing.get_or_insert_with(|| {
+                    Growing::open(folder.path(), settings(&[])).unwrap().unwrap()
+                });
+                growing.advance(&mut log).unwrap();
+            }
+            let mut growing = growing.unwrap();
+            assert!(matches!(growing.end(&mut log), Ok(State::Done)));
+            let messages = messages(&growing);
+            assert!(
+                messages.iter().all(|message| !message.contains("index")),
+                "{entries:?} {messages:?}"
+            );
+            assert_eq!(growing.trace().losses.damaged(), 1, "{entries:?}");
+        }
+    }
 }
 
 /// The metadata of one folder can begin with all metadata of another folder, and can grow.

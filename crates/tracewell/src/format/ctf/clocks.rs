@@ -40,14 +40,9 @@ impl Timing {
         cycles.saturating_add(self.offset)
     }
 
-    /// Converts a number of cycles of the common clock to cycles of this clock. The result is never
-    /// shorter than the given time, and is longer by at most one cycle.
-    pub(super) fn cycles(self, common: u64) -> u64 {
-        match self.scale {
-            None => common,
-            Some(_) if common == 0 => 0,
-            Some((from, to)) => scaled(common, to, from).saturating_add(1),
-        }
+    /// Returns the conversion to stamps that are later by a number of cycles of the common clock.
+    pub(super) const fn later(self, cycles: u64) -> Self {
+        Self { offset: self.offset.saturating_add(cycles), ..self }
     }
 }
 
@@ -88,9 +83,12 @@ impl Common {
         Timing { offset: u64::try_from(cycles).unwrap_or(u64::MAX), scale }
     }
 
-    /// Returns the number of cycles in a time. If the rate is unknown, a cycle counts as 1 ns.
+    /// Returns the number of cycles that last at least a time. If the rate is unknown, a cycle
+    /// counts as 1 ns.
     pub(super) fn cycles(&self, ns: u64) -> u64 {
-        scaled(ns, NANOSECONDS, self.rate.unwrap_or(NANOSECONDS))
+        let rate = self.rate.unwrap_or(NANOSECONDS);
+        let cycles = (u128::from(ns) * u128::from(rate)).div_ceil(u128::from(NANOSECONDS));
+        u64::try_from(cycles).unwrap_or(u64::MAX)
     }
 
     /// Returns the clock of the model.
@@ -191,22 +189,28 @@ mod tests {
     }
 
     #[test]
-    fn a_time_has_the_cycles_of_the_common_clock() {
-        for (rate, expected) in [(1, 2), (1000, 2500), (NANOSECONDS, 2_500_000_000)] {
-            assert_eq!(Common::new([clock(rate, 0, 0)].iter()).cycles(2_500_000_000), expected);
+    fn the_cycles_of_the_common_clock_last_at_least_the_time() {
+        for (rate, expected) in [
+            (1, [0, 1, 1, 1, 3]),
+            (1000, [0, 1, 900, 1000, 2500]),
+            (NANOSECONDS, [0, 1, 900_000_000, NANOSECONDS, 2_500_000_000]),
+            (u64::MAX, [0, u64::MAX / NANOSECONDS + 1, u64::MAX / 10 * 9 + 5, u64::MAX, u64::MAX]),
+        ] {
+            let common = Common::new([clock(rate, 0, 0)].iter());
+            let times = [0, 1, 900_000_000, NANOSECONDS, 2_500_000_000];
+            assert_eq!(times.map(|ns| common.cycles(ns)), expected, "{rate}");
         }
         assert_eq!(Common::new([].iter()).cycles(2_500_000_000), 2_500_000_000);
     }
 
     #[test]
-    fn a_time_in_cycles_of_a_clock_is_not_shorter() {
-        let clocks = [clock(1000, 0, 0), clock(3, 0, 0), clock(3_000_000_000, 0, 0)];
+    fn later_stamps_differ_by_cycles_of_the_common_clock() {
+        let clocks = [clock(1000, 0, 0), clock(4, 1, 0)];
         let common = Common::new(clocks.iter());
-        let cycles =
-            |common_time| clocks.each_ref().map(|clock| common.timing(clock).cycles(common_time));
-        assert_eq!(cycles(0), [0, 0, 0]);
-        // Half a cycle of the first clock.
-        assert_eq!(cycles(500_000), [1, 1, 1_500_001]);
-        assert_eq!(cycles(2_500_000_000), [2501, 8, 7_500_000_001]);
+        for clock in &clocks {
+            let timing = common.timing(clock);
+            assert_eq!(timing.later(7).stamp(5), timing.stamp(5) + 7);
+            assert_eq!(timing.later(u64::MAX).stamp(5), u64::MAX);
+        }
     }
 }

@@ -321,8 +321,8 @@ impl<'a> Decoding<'a> {
             }
             GapKind::Late(cycles) => {
                 let message = format!(
-                    "the packet was written later than the option `wait` allows; its events get \
-                     times that are later by {}",
+                    "from this event on, the packet was written later than the option `wait` \
+                     allows; its events get times that are later by {}",
                     counted(*cycles, "cycle")
                 );
                 note(Severity::Warning, message);

@@ -8,9 +8,8 @@
 //! | the metadata | it is compiled again; the decoder can then read further events |
 //!
 //! Streams are merged by time. So an event waits until every stream has reached the time of the
-//! event. With the option `wait`, no event waits longer than the given time. If a packet begins
-//! before events that were already delivered, the decoder increases the times of the packet's
-//! events.
+//! event. With the option `wait`, no event waits longer than the given time. If events are earlier
+//! than events that were already delivered, the decoder increases their times.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -176,7 +175,7 @@ impl Kept {
         of_files: &[Option<usize>],
         last: bool,
     ) -> Decoding<'a> {
-        let growing = (!last).then_some(Growing { delivered: self.delivered, assumed: 0 });
+        let growing = Growing { grows: !last, delivered: self.delivered, assumed: 0 };
         let parts = reader::parts(files, &self.layouts, of_files);
         let order: Vec<_> = parts.iter().map(|(key, _)| key.clone()).collect();
         let mut parts: HashMap<StreamKey, Vec<Part<'a>>> = parts.into_iter().collect();
@@ -230,7 +229,7 @@ impl Kept {
     fn pause(&mut self, decoding: Decoding<'_>) {
         let Decoding { reader, files, rows, keys } = decoding;
         let Rows { threads, contexts, rest } = rows;
-        // If the waiting time has no limit, no packet can be late.
+        // If the waiting time has no limit, no event can be late.
         let first = reader.earliest().and_then(|index| reader.streams.get(index));
         if let (Some(stream), true) = (first, self.wait.is_some()) {
             self.delivered = self.delivered.max(stream.stamp());

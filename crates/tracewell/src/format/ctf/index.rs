@@ -50,6 +50,16 @@ pub(super) struct Entry {
     discarded: u64,
 }
 
+/// The place of a packet in an index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// The number of its entry.
+    Number(usize),
+    /// Its entry is the first one that has this offset or a larger one. The number of the entry is
+    /// not known, because the number of packets before it is not known: bytes were damaged.
+    From(u64),
+}
+
 /// Returns the path of the index of a stream file.
 pub(super) fn path_of(stream: &Path) -> Option<PathBuf> {
     let mut name = stream.file_name()?.to_owned();
@@ -99,6 +109,14 @@ impl<'a> Index<'a> {
             end: u64_at(entry, 32)?,
             discarded: u64_at(entry, 40)?,
         })
+    }
+
+    /// Returns the number of the entry at a place.
+    pub(super) fn number(&self, place: Place) -> usize {
+        match place {
+            Place::Number(number) => number,
+            Place::From(offset) => self.first_from(offset),
+        }
     }
 
     /// Returns the number of the first packet that begins at or after an offset.

@@ -3,10 +3,10 @@
 //!
 //! `reader` finds the files of a stream, and [`packets`] reads the header and context of a packet.
 
-use super::Stream;
 use super::gaps::{Gap, GapKind, Previous};
+use super::{Lateness, Next, Stream};
 use crate::format::ctf::clocks::Timing;
-use crate::format::ctf::index::Index;
+use crate::format::ctf::index::{Index, Place};
 use crate::format::ctf::layout::Layout;
 use crate::format::ctf::packets::{self, Packet};
 use crate::format::ctf::position::Bits;
@@ -28,10 +28,13 @@ pub(in crate::format::ctf) struct Part<'a> {
     pub(in crate::format::ctf) index: Option<Index<'a>>,
 }
 
-/// The way to read a stream whose files still grow.
+/// The way to read a stream whose files grow. The default is the way to read complete files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::format::ctf) struct Growing {
-    /// The stamp up to which all events have been delivered. Packets that begin earlier are late.
+    /// True if the files can still grow.
+    pub(in crate::format::ctf) grows: bool,
+    /// The stamp up to which all events have been delivered. Events with an earlier stamp are late.
+    /// It is 0 if no event can be late.
     pub(in crate::format::ctf) delivered: u64,
     /// Up to this stamp, other streams do not wait for this stream.
     pub(in crate::format::ctf) assumed: u64,
@@ -42,11 +45,18 @@ impl<'a> Stream<'a> {
     /// the current file. Up to the current position, the bytes of all files must be the same as
     /// before.
     pub(in crate::format::ctf) fn onto<'b>(
-        self,
+        mut self,
         parts: Vec<Part<'b>>,
         part: usize,
-        growing: Option<Growing>,
+        growing: Growing,
     ) -> Stream<'b> {
+        if self.held.is_some() && self.lateness == Lateness::Late && self.next == Next::Event {
+            // The event is late, or follows a late event, but was not delivered yet. A packet that
+            // grows can be long, so read the event again: it may be on time by itself.
+            self.bits.at = self.event_at;
+            self.forget_lateness();
+            self.next = Next::Wait;
+        }
         let file: &'b [u8] = parts.get(part).map_or(&[], |part| part.bytes);
         let held = self.held.map(|packet| packet.within(file));
         let packet = self.packet.map(|packet| packet.within(file)).or(held);
@@ -59,6 +69,10 @@ impl<'a> Stream<'a> {
             at: self.bits.at,
             end: packet.end,
         });
+        let lateness = match held {
+            Some(_) => growing.lateness(),
+            None => self.lateness,
+        };
         Stream {
             parts,
             part,
@@ -84,6 +98,7 @@ impl<'a> Stream<'a> {
             shift: self.shift,
             after_interrupt: self.after_interrupt,
             growing,
+            lateness,
             held: held.filter(|packet| !packet.has_size()),
             is_incomplete: false,
             entry: self.entry,
@@ -92,7 +107,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Sets the way in which the stream reads growing files.
-    pub(in crate::format::ctf) fn of_growing_files(self, growing: Option<Growing>) -> Self {
+    pub(in crate::format::ctf) fn of_growing_files(self, growing: Growing) -> Self {
         Self { growing, ..self }
     }
 
@@ -109,14 +124,12 @@ impl<'a> Stream<'a> {
 
     /// Sets [`Growing::assumed`].
     pub(in crate::format::ctf) fn assume(&mut self, stamp: u64) {
-        if let Some(growing) = &mut self.growing {
-            growing.assumed = stamp;
-        }
+        self.growing.assumed = stamp;
     }
 
     /// Continues with another file, from its start, because the current file is gone.
     pub(in crate::format::ctf) fn leave_file(&mut self) {
-        (self.at, self.packet, self.held, self.entry) = (0, None, None, Some(0));
+        (self.at, self.packet, self.held, self.entry) = (0, None, None, Some(Place::Number(0)));
     }
 
     /// Returns the stamp at the end of the last complete packet in the files, without reading the
@@ -127,7 +140,9 @@ impl<'a> Stream<'a> {
         timing: impl Fn(usize, usize) -> Timing,
     ) -> u64 {
         let (mut state, mut at) = (self.state.clone(), self.at);
-        let mut newest = self.timing.stamp(self.time.max(self.begin));
+        // Do not count the increase of late stamps.
+        let own = (self.packets > 0).then(|| timing(self.layout, self.class));
+        let mut newest = own.map_or(0, |own| own.stamp(self.time.max(self.begin)));
         for (later, part) in self.parts.iter().skip(self.part).enumerate() {
             at = if later > 0 { part.start } else { at };
             let Some(layout) = layouts.get(part.layout) else { break };
@@ -154,23 +169,30 @@ impl<'a> Stream<'a> {
         self.present_part().or(self.parts.last().copied())
     }
 
-    /// Returns a lower bound for the stamp of the next element, which the files do not contain yet.
+    /// Returns the stamp of the next element, which is not an event. If the files do not contain
+    /// the element yet, returns a lower bound.
     #[cold]
     pub(super) fn least(&self) -> u64 {
-        let end = match self.held.or(self.packet) {
-            Some(_) => None,
-            None => self.previous.and_then(|previous| previous.end),
+        let after_begin = self.time.max(self.begin);
+        let (value, assumed) = match self.next {
+            Next::Gap => (after_begin, 0),
+            Next::Wait => {
+                let is_between = self.held.or(self.packet).is_none();
+                let end = self.previous.and_then(|previous| previous.end);
+                let end = end.filter(|_| is_between).unwrap_or(0);
+                (after_begin.max(end), self.growing.assumed)
+            }
+            Next::Event | Next::Stop | Next::End => (self.time, 0),
         };
-        let stamp = self.timing.stamp(self.time.max(self.begin).max(end.unwrap_or(0)));
-        stamp.max(self.growing.map_or(0, |growing| growing.assumed))
+        // After late events, the clock can be before the stamps that were delivered.
+        self.timing.stamp(value).max(assumed).max(self.growing.delivered)
     }
 
     /// Returns true if the files must grow before there can be a next element.
     pub(super) fn waits(&self) -> bool {
         let is_last = self.part + 1 >= self.parts.len();
         let is_read = self.parts.get(self.part).is_none_or(|part| self.at >= part.bytes.len());
-        self.growing.is_some()
-            && (self.held.is_some() || self.is_incomplete || (is_last && is_read))
+        self.growing.grows && (self.held.is_some() || self.is_incomplete || (is_last && is_read))
     }
 
     /// Opens the next packet. Returns false at the end of the stream.
@@ -187,7 +209,7 @@ impl<'a> Stream<'a> {
             self.miss_listed(&part);
             self.part += 1;
             self.at = self.parts.get(self.part).map_or(0, |part| part.start);
-            self.entry = Some(0);
+            self.entry = Some(Place::Number(0));
             let begin = self.parts.get(self.part).and_then(|part| part.begin);
             self.repeatable.retain(|packet| packet.begin >= begin);
             return self.part < self.parts.len();
@@ -230,17 +252,17 @@ impl<'a> Stream<'a> {
                 if let Some(begin) = packet.numbers.begin {
                     self.shift = 0;
                     self.begin = begin;
-                    self.move_late(begin, packet.offset);
                 }
+                self.lateness = self.growing.lateness();
                 self.cpu = packet.numbers.cpu.map(|_| packet.processor);
                 self.packet = Some(packet);
                 // A packet that does not state its size grows with its file.
-                let grows = self.growing.is_some() && self.part + 1 >= self.parts.len();
+                let grows = self.growing.grows && self.part + 1 >= self.parts.len();
                 self.held = self.packet.filter(|packet| grows && !packet.has_size());
             }
             Err(fault)
                 if fault.is_incomplete
-                    && self.growing.is_some()
+                    && self.growing.grows
                     && self.part + 1 >= self.parts.len() =>
             {
                 self.state.clock = before;
@@ -257,6 +279,7 @@ impl<'a> Stream<'a> {
                     .or_else(|| packets::find(layout, rest))
                     .filter(|length| *length <= rest.len())
                     .unwrap_or(rest.len());
+                self.entry = self.entry.map(|_| Place::From(self.at as u64));
             }
         }
         true
@@ -265,34 +288,40 @@ impl<'a> Stream<'a> {
     /// Compares a packet with the index of its file. If the index disagrees, it is not used any
     /// more.
     pub(super) fn compare_with_index(&mut self, part: &Part<'_>, packet: &Packet<'_>) {
-        let Some(number) = self.entry else { return };
-        let entry = part.index.and_then(|index| index.get(number));
-        match entry.map(|entry| entry.difference(packet)) {
+        let Some(place) = self.entry else { return };
+        let listed = part.index.and_then(|index| {
+            let number = index.number(place);
+            Some((number, index.get(number)?))
+        });
+        self.entry = match (listed, place) {
             // Recorders write an entry of the index after its packet. The index file itself can
             // also appear after packets.
-            None | Some(None) => self.entry = Some(number + 1),
-            Some(Some(difference)) => {
-                self.entry = None;
-                let (kind, offset) = (GapKind::Index(difference), packet.offset);
-                self.gaps.push_back(Gap { kind, between: None, offset });
-            }
-        }
+            (None, Place::Number(number)) => Some(Place::Number(number + 1)),
+            (None, Place::From(_)) => Some(Place::From(packet.offset + 1)),
+            (Some((number, entry)), _) => match entry.difference(packet) {
+                None => Some(Place::Number(number + 1)),
+                Some(difference) => {
+                    let (kind, offset) = (GapKind::Index(difference), packet.offset);
+                    self.gaps.push_back(Gap { kind, between: None, offset });
+                    None
+                }
+            },
+        };
     }
 
     /// After a packet that cannot be read, returns the number of bytes to the next packet in the
     /// index.
-    pub(super) fn next_listed(&mut self, part: &Part<'_>) -> Option<usize> {
+    pub(super) fn next_listed(&self, part: &Part<'_>) -> Option<usize> {
         let (index, _) = part.index.zip(self.entry)?;
-        let number = index.first_from(self.at as u64 + 1);
-        let offset = usize::try_from(index.get(number)?.offset).ok()?;
-        self.entry = Some(number);
-        Some(offset - self.at)
+        let entry = index.get(index.first_from(self.at as u64 + 1))?;
+        Some(usize::try_from(entry.offset).ok()? - self.at)
     }
 
     /// Adds a gap if the index lists packets after the end of the file.
     pub(super) fn miss_listed(&mut self, part: &Part<'_>) {
         let listed = part.index.zip(self.entry);
-        let missing = listed.map_or(0, |(index, number)| index.len().saturating_sub(number));
+        let missing =
+            listed.map_or(0, |(index, place)| index.len().saturating_sub(index.number(place)));
         if missing > 0 {
             let (kind, offset) = (GapKind::Listed(missing as u64), self.at as u64);
             self.gaps.push_back(Gap { kind, between: None, offset });
@@ -312,7 +341,7 @@ impl<'a> Stream<'a> {
         }
         let is_repeatable = match self.parts.get(self.part + 1) {
             Some(next) => packet.begin >= next.begin,
-            None => self.growing.is_some(),
+            None => self.growing.grows,
         };
         if is_repeatable {
             self.repeatable.insert(packet);
@@ -320,18 +349,43 @@ impl<'a> Stream<'a> {
         false
     }
 
-    /// Shifts the times of a packet's events if the packet begins before events that were already
-    /// delivered. Reports the shift, unless the packet has no events.
-    pub(super) fn move_late(&mut self, begin: u64, offset: u64) {
-        let Some(growing) = self.growing else { return };
-        let behind = growing.delivered.saturating_sub(self.timing.stamp(begin));
-        let cycles = self.timing.cycles(behind);
-        if cycles > 0 {
-            self.shift = cycles;
-            self.begin = begin.saturating_add(cycles);
-            if self.bits.at < self.bits.end {
-                self.gaps.push_back(Gap { kind: GapKind::Late(cycles), between: None, offset });
-            }
+    /// Increases the stamps of a packet's events if the next event is late. Reports it at the event.
+    /// `timing` is the conversion to the stamps of events that are not late.
+    #[cold]
+    pub(super) fn check_late(&mut self, timing: Timing) {
+        let behind = self.growing.delivered.saturating_sub(timing.stamp(self.time));
+        self.timing = timing.later(behind);
+        self.lateness = Lateness::OnTime;
+        if behind > 0 {
+            self.lateness = Lateness::Late;
+            self.gap(GapKind::Late(behind), None, self.event_at);
+        }
+    }
+
+    /// Removes the report that the next event is late. The next reading of the event's header decides
+    /// again whether the event is late.
+    #[cold]
+    pub(super) fn forget_lateness(&mut self) {
+        self.gaps.retain(|gap| !matches!(gap.kind, GapKind::Late(_)));
+    }
+
+    /// Ends the increase of stamps after a late packet. The next packet may also be late: compared
+    /// with the events of this packet, whose stamps were increased.
+    #[cold]
+    pub(super) fn end_late(&mut self, timing: Timing) {
+        let delivered = &mut self.growing.delivered;
+        *delivered = self.timing.stamp(self.time).max(*delivered);
+        self.timing = timing;
+        self.lateness = Lateness::OnTime;
+    }
+}
+
+impl Growing {
+    /// Returns the state before the first event that is read from a packet.
+    const fn lateness(&self) -> Lateness {
+        match self.delivered {
+            0 => Lateness::OnTime,
+            _ => Lateness::Unknown,
         }
     }
 }

@@ -35,8 +35,9 @@ pub(in crate::format::ctf) enum GapKind {
     Backwards(u64),
     /// The next packet has the UUID of another trace.
     OtherTrace([u8; 16]),
-    /// The next packet was written after later events of other streams had been delivered. The
-    /// times of its events are increased by this number of cycles.
+    /// Events were written after later events of other streams had been delivered. The stamps of
+    /// the packet's events from this position on are increased by this number of cycles of the
+    /// common clock.
     Late(u64),
     /// The index lists this number of packets beyond the end of the file.
     Listed(u64),
@@ -74,7 +75,7 @@ impl<'a> Stream<'a> {
     /// then describe the event.
     #[cold]
     pub(super) fn holds(&mut self, fault: Option<FaultKind>) -> bool {
-        let Some(packet) = self.packet.filter(|_| self.growing.is_some()) else { return false };
+        let Some(packet) = self.packet.filter(|_| self.growing.grows) else { return false };
         let is_last = self.part + 1 >= self.parts.len();
         let can_grow = match fault {
             None => true,
@@ -83,6 +84,7 @@ impl<'a> Stream<'a> {
         };
         if can_grow {
             self.bits.at = self.event_at;
+            self.forget_lateness();
             (self.held, self.packet) = (Some(packet), None);
         }
         can_grow

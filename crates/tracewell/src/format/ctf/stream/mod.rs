@@ -15,6 +15,7 @@ pub(super) use self::files::{Growing, Part};
 use self::gaps::Previous;
 pub(super) use self::gaps::{Gap, GapKind};
 use super::clocks::Timing;
+use super::index::Place;
 use super::layout::{EventLayout, Layout, StreamLayout};
 use super::packets::Packet;
 use super::position::{Bits, Fault};
@@ -42,6 +43,18 @@ pub(super) enum Next {
     Wait,
     /// There is no next element, because the stream has ended.
     End,
+}
+
+/// The state of the check whether events of a growing trace are late.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Lateness {
+    /// The events of the packet are not late.
+    #[default]
+    OnTime,
+    /// The next event that is read decides it.
+    Unknown,
+    /// The events of the packet are late, so [`Stream::timing`] returns later stamps.
+    Late,
 }
 
 /// A stream.
@@ -85,14 +98,14 @@ pub(super) struct Stream<'a> {
     shift: u64,
     /// True if an interrupt recorded the previous event.
     after_interrupt: bool,
-    /// The way to read files that still grow; `None` if the files are complete.
-    growing: Option<Growing>,
+    growing: Growing,
+    lateness: Lateness,
     /// The packet that continues when the files have grown.
     held: Option<Packet<'a>>,
     /// True if the next packet is not complete yet.
     is_incomplete: bool,
-    /// Number of the next packet in the index of its file; `None` if the index is not used.
-    entry: Option<usize>,
+    /// Place of the next packet in the index of its file; `None` if the index is not used.
+    entry: Option<Place>,
     /// Packets that later files may repeat. If the next file is known, these packets do not begin
     /// before it.
     repeatable: HashSet<Previous, RandomState>,
@@ -125,10 +138,11 @@ impl<'a> Stream<'a> {
             next: Next::End,
             shift: 0,
             after_interrupt: false,
-            growing: None,
+            growing: Growing::default(),
+            lateness: Lateness::default(),
             held: None,
             is_incomplete: false,
-            entry: Some(0),
+            entry: Some(Place::Number(0)),
             repeatable: HashSet::default(),
         }
     }
@@ -138,9 +152,8 @@ impl<'a> Stream<'a> {
     #[inline]
     pub(super) fn stamp(&self) -> u64 {
         match self.next {
-            Next::Gap => self.timing.stamp(self.time.max(self.begin)),
-            Next::Wait => self.least(),
-            _ => self.timing.stamp(self.time),
+            Next::Event => self.timing.stamp(self.time),
+            _ => self.least(),
         }
     }
 
@@ -150,8 +163,11 @@ impl<'a> Stream<'a> {
         self.next = if self.gaps.is_empty() && self.begin_event(layouts) {
             Next::Event
         } else {
-            self.find_next(layouts, timing)
+            self.find_next(layouts, &timing)
         };
+        if self.lateness == Lateness::Unknown && self.next == Next::Event {
+            self.check_late(timing(self.layout, self.class));
+        }
     }
 
     /// Reads the header of the next event, if it has the usual form and no gap precedes it.
@@ -177,16 +193,19 @@ impl<'a> Stream<'a> {
 
     /// Opens packets until there is an event or a gap.
     #[cold]
-    fn find_next(&mut self, layouts: &[Layout], timing: impl Fn(usize, usize) -> Timing) -> Next {
+    fn find_next(&mut self, layouts: &[Layout], timing: &impl Fn(usize, usize) -> Timing) -> Next {
         loop {
             if !self.gaps.is_empty() {
                 return Next::Gap;
             }
             if self.packet.is_none() {
+                if self.lateness == Lateness::Late {
+                    self.end_late(timing(self.layout, self.class));
+                }
                 if self.waits() {
                     return Next::Wait;
                 }
-                if !self.open(layouts, &timing) && self.gaps.is_empty() {
+                if !self.open(layouts, timing) && self.gaps.is_empty() {
                     return if self.stop() { Next::Stop } else { Next::End };
                 }
             }
@@ -200,7 +219,7 @@ impl<'a> Stream<'a> {
     /// stream had this element before, or if it is unknown when the recording ended.
     fn stop(&mut self) -> bool {
         let end = self.previous.and_then(|previous| previous.end);
-        let Some(end) = end.filter(|_| self.growing.is_none() && !self.has_stopped) else {
+        let Some(end) = end.filter(|_| !self.growing.grows && !self.has_stopped) else {
             return false;
         };
         self.has_stopped = true;
