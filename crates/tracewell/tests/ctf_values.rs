@@ -462,8 +462,7 @@ fn numbers_of_different_byte_orders_do_not_share_a_byte() {
     ] {
         assert!(share(fields), "{fields}");
     }
-    // The first bits of each packet are the number 1 in little-endian order, or 2 in big-endian
-    // order.
+    // The number in the last bits of each byte is 1, the id of the first event.
     for (scopes, number, is_shared) in [
         ("event.header := struct { le5 id; };", "le3 a;", false),
         ("event.header := struct { le5 id; };", "be3 a;", true),
@@ -487,7 +486,7 @@ fn numbers_of_different_byte_orders_do_not_share_a_byte() {
         let id = if scopes.contains("id") { "id = 1;" } else { "" };
         let text = format!(
             "stream {{ {scopes} }}; event {{ {id} fields := struct {{ {number} }}; }};
-             event {{ id = 2; fields := struct {{ be4 n; }}; }};"
+             event {{ id = 2; fields := struct {{ u8 n; }}; }};"
         );
         assert_eq!(share_in(&text), is_shared, "{scopes} {number}");
     }
