@@ -549,7 +549,7 @@ impl Program {
                 Op::Jump { to } => next = to as usize,
                 Op::CheckOrder { before, order } => {
                     let mut before = before.or(state.order).into_iter();
-                    if bits.at % 8 != 0 && before.any(|before| before != order) {
+                    if !bits.at.is_multiple_of(8) && before.any(|before| before != order) {
                         return Err(bits.fault(FaultKind::Orders));
                     }
                 }
