@@ -465,6 +465,9 @@ fn words_marks_and_spaces_are_those_of_c() {
     }
 }
 
+/// A trace block without a semicolon.
+const TRACE_BLOCK: &str = "trace { major = 1; minor = 8; byte_order = le; }";
+
 #[test]
 fn each_unfinished_end_is_dropped() {
     let event = "event { fields := struct { u8 a; }; };";
@@ -488,12 +491,38 @@ fn each_unfinished_end_is_dropped() {
         "/* *",
         "typealias u8 := x; /* *",
         "typealias u8 := x; \"x",
+        "/",
+        "typealias u8 := x; /",
+        "event { id = 0x",
+        "event { name = \"a\\x",
+        "event { fields :",
+        "event { fields := struct",
+        "event { fields := struct { event",
+        "typealias u8 := struct",
+        "enum x : u8 { a = 1 .",
+        "enum x : u8 { a = 1 ..",
+        "enum x : u8 { a = 1 ...",
+        "enum x : u8 { a = 5 ... 1",
     ] {
         let Parsed { metadata, warnings, .. } = read(&format!("{event}{end}")).unwrap();
         assert_eq!(metadata.streams[0].events.len(), 1, "{end}");
         let messages: Vec<_> = warnings.iter().map(|warning| &*warning.message).collect();
         let message = "unfinished declaration at the end of the metadata, ignored";
         assert_eq!(messages, [message], "{end}");
+    }
+    // A block ends with its brace.
+    let event = event.trim_end_matches(';');
+    for end in ["/", "/* event", "\"x", ";/", "; /* event"] {
+        let Parsed { metadata, warnings, .. } = read(&format!("{event}{end}")).unwrap();
+        assert_eq!((metadata.streams[0].events.len(), warnings.len()), (1, 1), "{end}");
+    }
+    assert_eq!(
+        metadata::read(format!("{} /* a", TRACE_BLOCK).as_bytes()).unwrap().warnings.len(),
+        1
+    );
+    // The reader refuses what no further text could complete.
+    for end in ["}", "event }", "event { id = # ", "event { id = 1f ", "event { a : ", "(", "#"] {
+        read(&format!("{event}{end}")).unwrap_err();
     }
     for end in ["", ";", "// event", "/* event */", "event { id = 1; fields := struct { u8 a; }; }"]
     {

@@ -107,27 +107,52 @@ fn packets_of_another_trace_are_read_with_one_warning() {
 }
 
 #[test]
-fn a_uuid_is_compared_only_after_a_magic_number() {
+fn a_uuid_is_compared_where_its_offset_is_fixed() {
     let warnings = |first: &str, bytes: &[u8]| {
         let metadata = format!(
             "/* CTF 1.8 */
             typealias integer {{ size = 8; }} := u8;
+            typealias integer {{ size = 32; }} := u32;
             trace {{ major = 1; minor = 8; byte_order = le;
                 uuid = \"00010203-0405-0607-0809-0a0b0c0d0e0f\";
-                packet.header := struct {{ {first} u8 uuid[16]; }}; }};
+                packet.header := struct {{ {first} u8 uuid[16]; u8 last; }}; }};
             event {{ fields := struct {{ u8 a; }}; }};"
         );
         let (events, trace) = read(metadata.as_bytes(), bytes);
         assert_eq!((events, trace.losses.damaged()), (5, 0), "{first}");
-        trace.diagnostics.iter().count()
+        trace.diagnostics.iter().filter(|found| found.message.contains("has the UUID")).count()
     };
     let (own, other): (Vec<u8>, Vec<u8>) = ((0..16).collect(), (1..17).collect());
-    let magic = "integer { size = 32; } magic;";
-    let packet = |first: &[u8], uuid: &[u8]| [first, uuid, &[7; 5]].concat();
-    assert_eq!(warnings(magic, &packet(&0xC1FC_1FC1_u32.to_le_bytes(), &own)), 0);
-    assert_eq!(warnings(magic, &packet(&0xC1FC_1FC1_u32.to_le_bytes(), &other)), 1);
-    assert_eq!(warnings("u8 a;", &packet(&[9], &own)), 0);
-    assert_eq!(warnings("", &packet(&[], &own)), 0);
+    let magic = 0xC1FC_1FC1_u32.to_le_bytes();
+    let with_id = [&magic[..], &[0; 4]].concat();
+    for (first, bytes) in [
+        ("u32 magic;", &magic[..]),
+        ("u32 magic; u32 stream_id;", &with_id),
+        ("u32 stream_id;", &[0; 4]),
+        ("u8 a;", &[9]),
+        ("", &[]),
+        ("integer { size = 3; } a;", &[9]),
+        ("u8 a; integer { size = 16; align = 32; } b;", &[9; 6]),
+        ("struct { u8 a; integer { size = 16; align = 16; } b; } s; u8 c;", &[9; 5]),
+        ("u8 a; struct { u8 b; integer { size = 16; align = 16; } c; } s[2];", &[9; 10]),
+        ("u8 a[0]; u8 b[3]; integer { size = 8; encoding = UTF8; } c[2];", &[9; 5]),
+        ("floating_point { exp_dig = 8; mant_dig = 24; align = 8; } f;", &[9; 4]),
+    ] {
+        let packet = |uuid: &[u8]| [bytes, uuid, &[7; 6]].concat();
+        assert_eq!(
+            (warnings(first, &packet(&own)), warnings(first, &packet(&other))),
+            (0, 1),
+            "{first}"
+        );
+    }
+    // Without a fixed offset, the UUID is not compared.
+    for (first, bytes) in [
+        ("string s;", &b"a\0"[..]),
+        ("u8 n; u8 a[n];", &[1, 9]),
+        ("struct { integer { size = 16; align = 16; } a; u8 b; } s[2];", &[9; 7]),
+    ] {
+        assert_eq!(warnings(first, &[bytes, &other, &[7; 6]].concat()), 0, "{first}");
+    }
 }
 
 #[test]

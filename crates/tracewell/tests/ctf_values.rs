@@ -372,6 +372,9 @@ fn read_language(text: &str, stream: &[u8]) -> (Vec<String>, Option<String>) {
          typealias integer {{ size = 2; byte_order = be; }} := be2;
          typealias integer {{ size = 4; }} := le4;
          typealias integer {{ size = 4; byte_order = be; }} := be4;
+         typealias integer {{ size = 3; }} := le3;
+         typealias integer {{ size = 3; byte_order = be; }} := be3;
+         typealias integer {{ size = 5; }} := le5;
          {text}"
     );
     fs::write(folder.path().join("metadata"), metadata).unwrap();
@@ -410,13 +413,13 @@ fn lengths_of_all_scopes_are_kept_apart() {
 
 #[test]
 fn numbers_of_different_byte_orders_do_not_share_a_byte() {
-    let share = |fields: &str| {
-        let text = format!("event {{ fields := struct {{ {fields} }}; }};");
-        let (_, message) = read_language(&text, &[0x21; 8]);
+    let share_in = |text: &str| {
+        let (_, message) = read_language(text, &[0x21; 8]);
         message.is_some_and(|message| {
             message.ends_with("found numbers of different byte orders in one byte")
         })
     };
+    let share = |fields: &str| share_in(&format!("event {{ fields := struct {{ {fields} }}; }};"));
     for fields in [
         "u8 n; le4 a; le4 b; u16 c;",
         "u8 n; be4 a; be4 b; u16 c;",
@@ -426,6 +429,13 @@ fn numbers_of_different_byte_orders_do_not_share_a_byte() {
         "u16 n; be4 a; be4 b; le4 c; le4 d;",
         "u16 n; u8 a; be4 b; be4 c;",
         "aligned2 a; le2 b; aligned2 c;",
+        "u8 n; le4 a[2]; be4 b[2];",
+        "u8 n; be4 a[0]; le4 b; le4 c;",
+        "u8 n; le4 a; be4 b[0]; le4 c;",
+        "u8 n; struct { le4 x; u8 y; be4 z; } align(8) s[2];",
+        "enum : u8 { x = 33, y } t; le4 a; variant <t> { le4 x; be4 y; } v; le4 b;",
+        "enum : u8 { x = 33, y } t; le4 a; variant <t> { u8 x; be4 y; } v; be4 b;",
+        "enum : u8 { x = 33, y } t; variant <t> { u8 x; le4 y; } v; be4 b;",
     ] {
         assert!(!share(fields), "{fields}");
     }
@@ -437,8 +447,48 @@ fn numbers_of_different_byte_orders_do_not_share_a_byte() {
         "u8 n; le4 a; le2 b; be2 c;",
         "aligned2 a; be2 b; le4 c;",
         "u8 n; be4 a; floating_point { exp_dig = 8; mant_dig = 24; align = 1; } b; be4 c;",
+        "u8 n; le4 a; be4 b[1];",
+        "u8 n; le4 a[1]; be4 b;",
+        "u8 n; le4 a[1]; be4 b[1];",
+        "u8 n; le4 a; be4 b[0]; be4 c;",
+        "u8 n; struct { le4 x; be4 y; } s[2];",
+        "u8 n; struct { le4 x; le4 y; be4 z; } s[2];",
+        "le2 a; u8 n; struct { be2 x; } s[2]; struct { le4 x; } t[1];",
+        "enum : u8 { x = 33 } t; le4 a; variant <t> { be4 x; } v;",
+        "enum : u8 { x = 33 } t; le4 a; variant <t> { struct { be4 x; } x; } v;",
+        "enum : u8 { x = 33, y } t; variant <t> { le4 x; u8 y; } v; be4 b;",
+        "enum : u8 { x = 33, y } t; le4 a; variant <t> { struct { } x; be4 y; } v; be4 b;",
+        "enum : u8 { x = 33, y } t; variant <t> { le4 x; u8 y; } v[1]; be4 b[1];",
     ] {
         assert!(share(fields), "{fields}");
+    }
+    // The number in the last bits of each byte is 1, the id of the first event.
+    for (scopes, number, is_shared) in [
+        ("event.header := struct { le5 id; };", "le3 a;", false),
+        ("event.header := struct { le5 id; };", "be3 a;", true),
+        ("event.header := struct { le4 id; };", "le4 a; be4 b;", true),
+        ("event.header := struct { le4 id; };", "u8 n; be4 a;", true),
+        ("event.header := struct { le4 id; };", "u8 n; le4 a;", false),
+        ("event.header := struct { le4 id; } align(8);", "u8 n; be4 a;", false),
+        ("event.context := struct { le4 c; };", "le4 a;", false),
+        ("event.context := struct { le4 c; };", "be4 a;", true),
+        (
+            "packet.context := struct { u8 p; le4 c; }; event.header := struct { le4 n; };",
+            "u8 a;",
+            false,
+        ),
+        (
+            "packet.context := struct { u8 p; le4 c; }; event.header := struct { be4 n; };",
+            "u8 a;",
+            true,
+        ),
+    ] {
+        let id = if scopes.contains("id") { "id = 1;" } else { "" };
+        let text = format!(
+            "stream {{ {scopes} }}; event {{ {id} fields := struct {{ {number} }}; }};
+             event {{ id = 2; fields := struct {{ u8 n; }}; }};"
+        );
+        assert_eq!(share_in(&text), is_shared, "{scopes} {number}");
     }
 }
 

@@ -151,7 +151,7 @@ impl Lines {
                 *read = stream.packets;
                 let mut bits = Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
                 self.printer.begin();
-                let mut state = State { empty_elements: 0, ..stream.state.clone() };
+                let mut state = State { empty_elements: 0, order: None, ..stream.state.clone() };
                 class.context.run(&mut bits, &mut state, &mut self.printer)?;
                 let is_empty = self.printer.end() == 0;
                 context.clear();

@@ -45,6 +45,9 @@ pub(super) struct Registers {
     /// Maps the scope and path of each field to its registers. A field has one register for each
     /// location that includes its path.
     by_field: HashMap<(Scope, Vec<u32>), Vec<u32>, RandomState>,
+    /// The byte order of a number, and true if another number has another byte order.
+    order: Option<ByteOrder>,
+    is_mixed: bool,
 }
 
 impl Registers {
@@ -63,7 +66,9 @@ impl Registers {
 
     fn add_of(&mut self, class: &Class, visited: &mut Visited) {
         match class {
-            Class::Integer(_) | Class::Variable(_) | Class::Float(_) | Class::Text(_) => {}
+            Class::Integer(integer) => self.order(integer.order),
+            Class::Float(float) => self.order(float.order),
+            Class::Variable(_) | Class::Text(_) => {}
             Class::SizedText { length, .. } | Class::Blob { length, .. } => self.length(length),
             Class::Structure(structure) => self.add(structure, visited),
             Class::Array(array) => {
@@ -79,6 +84,10 @@ impl Registers {
                 }
             }
         }
+    }
+
+    fn order(&mut self, order: ByteOrder) {
+        self.is_mixed |= *self.order.get_or_insert(order) != order;
     }
 
     fn length(&mut self, length: &Length) {
@@ -108,6 +117,21 @@ impl Registers {
 /// Addresses of the types whose locations are already added.
 pub(super) type Visited = std::collections::HashSet<usize, RandomState>;
 
+/// What a compiler knows about the byte at a position. With numbers of different byte orders in one
+/// byte, the place of their bits in this byte is not defined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Shared {
+    /// The position in bits, modulo 8; `None` if it is not known.
+    bit: Option<u64>,
+    /// The byte order of the previous number; `None` if only the state knows it.
+    order: Option<ByteOrder>,
+}
+
+impl Shared {
+    /// The beginning of a byte.
+    pub(super) const BYTE: Self = Self { bit: Some(0), order: None };
+}
+
 /// Compiles the scopes of one program in sequence.
 #[derive(Debug)]
 pub(super) struct Compiler<'r> {
@@ -123,8 +147,8 @@ pub(super) struct Compiler<'r> {
     /// The position in bits, modulo a power of two.
     remainder: u64,
     divisor: u64,
-    /// The byte order of the previous number, if this number ends at the current position.
-    order: Option<ByteOrder>,
+    /// What is known about the byte that may contain both the previous and the next number.
+    shared: Shared,
     /// Index of the instruction that is the target of the latest jump. Numbers before this
     /// instruction must not be joined with numbers after it.
     barrier: usize,
@@ -144,15 +168,22 @@ impl<'r> Compiler<'r> {
             choices: 0,
             remainder,
             divisor,
-            order: None,
+            shared: Shared::default(),
             barrier: 0,
         }
     }
 
-    /// Sets the alignment in bits of the position at which the program begins.
-    pub(super) fn begin_at(mut self, alignment: u64) -> Self {
+    /// Sets the alignment in bits of the position at which the program begins, and what is known
+    /// about the byte there.
+    pub(super) fn begin_at(mut self, alignment: u64, shared: Shared) -> Self {
         self.divisor = alignment;
+        self.shared = shared;
         self
+    }
+
+    /// Returns what is known about the byte at the end of the program.
+    pub(super) fn shared(&self) -> Shared {
+        self.shared
     }
 
     /// Returns the alignment in bits of the position after the program.
@@ -190,6 +221,12 @@ impl<'r> Compiler<'r> {
 
     fn align(&mut self, alignment: u32) {
         let alignment = u64::from(alignment.max(1));
+        let bit = self.shared.bit.map(|bit| bit.next_multiple_of(alignment) % 8);
+        self.align_to(alignment);
+        self.shared.bit = if alignment < 8 { bit } else { Some(0) };
+    }
+
+    fn align_to(&mut self, alignment: u64) {
         if alignment > self.divisor {
             self.program.ops.push(Op::Align { mask: alignment - 1 });
             (self.remainder, self.divisor) = (0, alignment);
@@ -206,20 +243,28 @@ impl<'r> Compiler<'r> {
         }
     }
 
-    /// If a number shares a byte with the previous number, checks that both have the same byte
-    /// order. With different orders, the place of the bits in this byte is not defined.
-    fn shares_byte(&mut self, order: ByteOrder) -> Result<(), Fault> {
-        let is_within = !self.remainder.is_multiple_of(8);
-        match self.order.replace(order) {
-            Some(before) if is_within && before != order => {
-                Err(Fault { at: 0, kind: FaultKind::Orders })
-            }
-            _ => Ok(()),
+    /// If the next number can share a byte with the previous number, adds a check that both have
+    /// the same byte order. Most traces have only one byte order, and need no check.
+    fn check_order(&mut self, order: ByteOrder) {
+        let before = self.shared.order.replace(order);
+        if self.registers.is_mixed && self.shared.bit != Some(0) && before != Some(order) {
+            self.program.ops.push(Op::CheckOrder { before, order });
+        }
+    }
+
+    /// Stores the byte order of the previous number for numbers that follow at a place where the
+    /// compiler does not know it. This is necessary only within a byte.
+    pub(super) fn keep_order(&mut self) {
+        if let Some(order) = self.shared.order.filter(|_| self.shared.bit != Some(0))
+            && self.registers.is_mixed
+        {
+            self.program.ops.push(Op::KeepOrder { order });
         }
     }
 
     /// Moves the known position by a number of bits.
     fn advance(&mut self, bits: u64) {
+        self.shared.bit = self.shared.bit.map(|bit| (bit + bits % 8) % 8);
         self.remainder = self.remainder.wrapping_add(bits) & (self.divisor - 1);
     }
 
@@ -227,7 +272,7 @@ impl<'r> Compiler<'r> {
     /// or is the target of a jump. Fields before this position are not read together with fields
     /// after it.
     fn join(&mut self, aligned: u64) {
-        self.order = None;
+        self.shared = if aligned < 8 { Shared::default() } else { Shared::BYTE };
         (self.remainder, self.divisor) = (0, aligned);
         self.barrier = self.program.ops.len();
     }
@@ -301,7 +346,7 @@ impl<'r> Compiler<'r> {
         match class {
             Class::Integer(integer) => {
                 self.align(integer.alignment);
-                self.shares_byte(integer.order)?;
+                self.check_order(integer.order);
                 let field = self.field(name, place, Some(integer));
                 let is_signed = integer.kind == IntegerKind::Signed;
                 let Integer { bits, order, reversed, .. } = **integer;
@@ -329,7 +374,7 @@ impl<'r> Compiler<'r> {
             }
             Class::Float(float) => {
                 self.align(float.alignment);
-                self.shares_byte(float.order)?;
+                self.check_order(float.order);
                 let field = self.field(name, place, None);
                 let form = Form { bits: float.bits, order: float.order, reversed: float.reversed };
                 self.program.ops.push(Op::Float { field, form });
@@ -382,6 +427,7 @@ impl<'r> Compiler<'r> {
                     self.close(place, Shape::Array);
                     return Ok(());
                 }
+                self.keep_order();
                 let (at, length) = (self.program.ops.len(), self.count(&array.length));
                 let mask = u64::from(array.alignment.max(1)) - 1;
                 self.program.ops.push(Op::Array { length, mask, end: 0 });
@@ -389,6 +435,7 @@ impl<'r> Compiler<'r> {
                 // of the others.
                 self.join(1);
                 self.class(&array.element, &Arc::from(""), inner(place, Place::Element))?;
+                self.keep_order();
                 let end = self.program.ops.len() as u32;
                 if let Some(Op::Array { end: known, .. }) = self.program.ops.get_mut(at) {
                     *known = end;
@@ -485,6 +532,12 @@ impl<'r> Compiler<'r> {
 
     fn choice(&mut self, choice: &Choice, place: Place, is_optional: bool) -> Result<(), Fault> {
         let register = self.register(&choice.selector);
+        let before = self.shared;
+        // Without an option, the next number follows the number before the choice.
+        if is_optional {
+            self.keep_order();
+        }
+        let mut bit = if is_optional { Some(before.bit) } else { None };
         let at = self.program.ops.len();
         self.program.ops.push(Op::Choose { register, first: 0, count: 0, absent: None });
         let (mut cases, mut jumps) = (Vec::new(), Vec::new());
@@ -493,6 +546,7 @@ impl<'r> Compiler<'r> {
         self.choices += 1;
         for (index, option) in choice.options.iter().enumerate() {
             self.join(aligned);
+            self.shared = before;
             let to = self.program.ops.len() as u32;
             cases.extend(option.values.iter().map(|(low, high)| Case {
                 low: *low,
@@ -503,11 +557,14 @@ impl<'r> Compiler<'r> {
             self.class(&option.class, &option.name, place)?;
             self.path.1.pop();
             after_all = after_all.min(self.aligned());
+            self.keep_order();
+            bit = Some(self.shared.bit.filter(|own| bit.is_none_or(|other| other == Some(*own))));
             jumps.push(self.program.ops.len());
             self.program.ops.push(Op::Jump { to: 0 });
         }
         self.choices -= 1;
         self.join(if choice.options.is_empty() { 1 } else { after_all });
+        self.shared = Shared { bit: bit.flatten(), order: None };
         let after = self.program.ops.len() as u32;
         for jump in jumps {
             if let Some(Op::Jump { to }) = self.program.ops.get_mut(jump) {

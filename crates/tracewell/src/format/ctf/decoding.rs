@@ -78,7 +78,7 @@ impl PacketArguments {
             self.values.clear();
             let mut bits = Bits { bytes: packet.bytes, at: packet.context, end: packet.body };
             // The context was read before, when the packet was opened.
-            let mut state = State { empty_elements: 0, ..stream.state.clone() };
+            let mut state = State { empty_elements: 0, order: None, ..stream.state.clone() };
             if let Some(class) = layout.streams.get(packet.class) {
                 let _ = class.context.run(&mut bits, &mut state, &mut self.values);
             }

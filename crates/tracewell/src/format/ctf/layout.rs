@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::classes::{Class, EventClass, Metadata, Role, Scope, StreamClass, Structure};
-use super::compile::{Compiler, MAX_OPS, MAX_SIZE, Registers, Visited};
+use super::classes::{Class, EventClass, Length, Metadata, Role, Scope, StreamClass, Structure};
+use super::compile::{Compiler, MAX_OPS, MAX_SIZE, Registers, Shared, Visited};
 use super::direct::DirectEvent;
 use super::header::{FixedHeader, QuickHeader};
 use super::position::{Fault, FaultKind};
@@ -34,6 +34,9 @@ pub(super) struct Layout {
     /// Number of registers of a stream.
     pub(super) registers: usize,
     pub(super) header: Program,
+    /// The UUID of the trace and its offset in packets. `None` if packets contain no UUID, or if
+    /// the UUID has no fixed offset.
+    pub(super) uuid: Option<([u8; 16], usize)>,
     pub(super) streams: Vec<StreamLayout>,
 }
 
@@ -127,7 +130,10 @@ impl Layout {
                 own.into_iter().chain(events).flatten()
             }));
         structures.for_each(|structure| registers.add(structure, &mut visited));
-        let (header, _) = hidden(&registers, Scope::PacketHeader, metadata.packet_header.as_ref())?;
+        let mut header = Compiler::new(&registers, None).begin_at(1, Shared::BYTE);
+        hidden(&mut header, Scope::PacketHeader, metadata.packet_header.as_ref())?;
+        header.keep_order();
+        let header = header.finish();
         let mut budget = MAX_SIZE;
         let streams = metadata.streams.iter();
         let streams =
@@ -135,7 +141,8 @@ impl Layout {
         let streams = streams.collect::<Result<Vec<_>, _>>()?;
         let of_events = streams.iter().map(|stream: &StreamLayout| stream.registers).max();
         let registers = of_events.unwrap_or(0).max(registers.len());
-        Ok(Self { metadata, registers, header, streams })
+        let uuid = metadata.uuid.zip(metadata.packet_header.as_deref().and_then(uuid_offset));
+        Ok(Self { metadata, registers, header, uuid, streams })
     }
 
     /// Returns the index of the stream class with this id. A packet without an id belongs to the
@@ -149,19 +156,57 @@ impl Layout {
     }
 }
 
-/// Compiles a scope without arguments. Returns the program of the scope, and the alignment of the
-/// position after the scope.
+/// Returns the offset in bytes of the UUID in a packet header, if the offset is fixed.
+fn uuid_offset(header: &Structure) -> Option<usize> {
+    let mut at = 0_u64;
+    for member in &header.members {
+        if matches!(member.class, Class::Blob { is_uuid: true, .. }) {
+            return usize::try_from(at.div_ceil(8)).ok();
+        }
+        at = after(&member.class, at)?;
+    }
+    None
+}
+
+/// Returns the position after a field that begins at the position `at`, both in bits. Returns
+/// `None` if the field has no fixed size.
+fn after(class: &Class, at: u64) -> Option<u64> {
+    let aligned = |at: u64, alignment: u32| at.checked_next_multiple_of(alignment.max(1).into());
+    match class {
+        Class::Integer(integer) => {
+            aligned(at, integer.alignment)?.checked_add(u64::from(integer.bits))
+        }
+        Class::Float(float) => aligned(at, float.alignment)?.checked_add(u64::from(float.bits)),
+        Class::SizedText { length: Length::Fixed(bytes), .. }
+        | Class::Blob { length: Length::Fixed(bytes), .. } => {
+            aligned(at, 8)?.checked_add(bytes.checked_mul(8)?)
+        }
+        Class::Structure(structure) => {
+            let at = aligned(at, structure.alignment)?;
+            structure.members.iter().try_fold(at, |at, member| after(&member.class, at))
+        }
+        Class::Array(array) => {
+            let Length::Fixed(length) = array.length else { return None };
+            let at = aligned(at, array.alignment)?;
+            let size = after(&array.element, 0)?;
+            // With other sizes, there can be gaps between elements.
+            let has_gaps = length > 1 && !size.is_multiple_of(array.alignment.max(1).into());
+            if has_gaps { None } else { at.checked_add(size.checked_mul(length)?) }
+        }
+        _ => None,
+    }
+}
+
+/// Compiles a scope without arguments.
 fn hidden(
-    registers: &Registers,
+    compiler: &mut Compiler<'_>,
     scope: Scope,
     structure: Option<&Arc<Structure>>,
-) -> Result<(Program, u64), Fault> {
-    let mut compiler = Compiler::new(registers, None);
-    if let Some(structure) = structure {
-        compiler.scope(scope, structure, |_| Place::Hidden)?;
+) -> Result<(), Fault> {
+    match structure {
+        Some(structure) => compiler.scope(scope, structure, |_| Place::Hidden),
+        None => Ok(()),
     }
-    let aligned = compiler.aligned();
-    Ok((compiler.finish(), aligned))
 }
 
 impl StreamLayout {
@@ -180,10 +225,13 @@ impl StreamLayout {
                 }
             })?;
         }
-        let (event_header, aligned) =
-            hidden(registers, Scope::EventHeader, class.event_header.as_ref())?;
+        context.keep_order();
+        let mut event_header = Compiler::new(registers, None);
+        hidden(&mut event_header, Scope::EventHeader, class.event_header.as_ref())?;
+        let (aligned, shared) = (event_header.aligned(), event_header.shared());
+        let event_header = event_header.finish();
         let fixed_header = FixedHeader::new(&event_header);
-        let mut make = Make { stream: class, programs, aligned, registers, needed: 0 };
+        let mut make = Make { stream: class, programs, aligned, shared, registers, needed: 0 };
         let packet = packet_arguments(class).count();
         let events: Vec<_> =
             class.events.iter().map(|event| make.event(event, packet, budget)).collect();
@@ -242,6 +290,8 @@ struct Make<'l> {
     programs: Programs,
     /// Alignment of the position after the header of an event.
     aligned: u64,
+    /// What is known about the byte at this position.
+    shared: Shared,
     /// The registers that all events share.
     registers: &'l Registers,
     /// Number of registers that the events so far need.
@@ -273,19 +323,29 @@ impl Make<'_> {
             structures.for_each(|structure| own_registers.add(structure, &mut visited));
         }
         self.needed = self.needed.max(own_registers.len());
+        // The header of the next event can begin in the byte in which this event ends.
+        let header = self.stream.event_header.as_ref();
+        let shares_byte = header.is_none_or(|header| header.alignment < 8);
         let programs = || {
             let mut programs = Vec::new();
             let new = || Compiler::new(self.registers, Some(&own_registers));
-            let mut compiler = new().begin_at(self.aligned);
+            let mut compiler = new().begin_at(self.aligned, self.shared);
             for (scope, structure, first) in scopes {
                 if let Some(structure) = structure {
                     compiler.scope(scope, structure, |index| place(first + index))?;
                 }
                 if self.programs == Programs::ByScope {
-                    programs.push(std::mem::replace(&mut compiler, new()).finish());
+                    if scope == Scope::Payload && shares_byte {
+                        compiler.keep_order();
+                    }
+                    let next = new().begin_at(1, compiler.shared());
+                    programs.push(std::mem::replace(&mut compiler, next).finish());
                 }
             }
             if self.programs == Programs::One {
+                if shares_byte {
+                    compiler.keep_order();
+                }
                 programs.push(slots::of_events(compiler.finish()));
             }
             Ok(programs)
@@ -297,7 +357,6 @@ impl Make<'_> {
             if *budget > 0 { programs() } else { Err(fault) };
         let size = match &programs {
             Ok(programs) => packet + programs.iter().map(Program::size).sum::<usize>(),
-            Err(Fault { kind: FaultKind::Orders, .. }) => 1,
             Err(_) => MAX_OPS,
         };
         let programs =

@@ -84,6 +84,7 @@ pub(super) fn read<'a>(
     let mut bits = Bits { bytes: rest, at: 0, end: all };
     state.packet = PacketNumbers::default();
     state.empty_elements = 0;
+    state.order = None;
     let fault = |fault: Fault| PacketFault {
         is_incomplete: matches!(fault.kind, FaultKind::Beyond | FaultKind::Unterminated),
         ..PacketFault::new(format!("expected a packet, {fault}"))
@@ -94,7 +95,7 @@ pub(super) fn read<'a>(
             format!("expected a packet with the magic number 0xC1FC1FC1, found 0x{magic:X}");
         return Err(PacketFault::new(message));
     }
-    let other_trace = identifier(layout).and_then(|(expected, from)| {
+    let other_trace = layout.uuid.and_then(|(expected, from)| {
         let found = rest.get(from..)?.first_chunk::<16>()?;
         (*found != expected).then_some(*found)
     });
@@ -147,17 +148,6 @@ pub(super) fn read<'a>(
     })
 }
 
-/// Returns the identifier of the trace and its offset in a packet. Returns `None` if the header of
-/// packets has no identifier after the magic number.
-fn identifier(layout: &Layout) -> Option<([u8; 16], usize)> {
-    magic_of(layout)?;
-    let header = layout.metadata.packet_header.as_ref()?;
-    match header.members.get(1).map(|member| &member.class) {
-        Some(Class::Blob { is_uuid: true, .. }) => Some((layout.metadata.uuid?, 4)),
-        _ => None,
-    }
-}
-
 /// Returns the number with which packets begin, or `None` if they have no magic number.
 fn magic_of(layout: &Layout) -> Option<&Integer> {
     let header = layout.metadata.packet_header.as_ref()?;
@@ -181,13 +171,15 @@ pub(super) fn hyphenated(uuid: [u8; 16]) -> String {
 /// is no further packet, or if packets have no magic number.
 pub(super) fn find(layout: &Layout, rest: &[u8]) -> Option<usize> {
     let magic = magic_of(layout)?.order.bytes_of_u32(MAGIC as u32);
-    let uuid = identifier(layout).map(|(uuid, _)| uuid);
     let mut from = 1;
     loop {
         from += rest.get(from..)?.windows(4).position(|window| window == magic)?;
-        let identifier = rest.get(from + 4..).and_then(|after| after.first_chunk::<16>());
-        // Data can also contain the magic number, so the identifier of the trace must follow it.
-        if uuid.is_none_or(|uuid| identifier.is_none_or(|found| *found == uuid)) {
+        // Data can also contain the magic number, so the UUID of the trace must follow it.
+        let is_packet = layout.uuid.is_none_or(|(expected, at)| {
+            let uuid = rest.get(from + at..).and_then(|after| after.first_chunk::<16>());
+            uuid.is_none_or(|uuid| *uuid == expected)
+        });
+        if is_packet {
             return Some(from);
         }
         from += 1;

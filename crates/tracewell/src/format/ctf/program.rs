@@ -256,6 +256,17 @@ pub(super) enum Op {
     Jump {
         to: u32,
     },
+    /// Fails if the position is within a byte, and the previous number has another byte order than
+    /// `order`. `before` is the byte order of the previous number; `None` if only the state knows
+    /// it.
+    CheckOrder {
+        before: Option<ByteOrder>,
+        order: ByteOrder,
+    },
+    /// Stores the byte order of the previous number in the state.
+    KeepOrder {
+        order: ByteOrder,
+    },
 }
 
 /// A case of a choice: a range of values, and the first instruction of the option for these values.
@@ -282,6 +293,9 @@ pub(super) struct State {
     pub(super) event: u64,
     /// Number of array elements in the packet so far that occupy no bits.
     pub(super) empty_elements: u64,
+    /// The byte order of the previous number, if the position is within a byte and programs could
+    /// not know the byte order when they were compiled.
+    pub(super) order: Option<ByteOrder>,
     /// The numbers in the packet's header and context that have a role.
     pub(super) packet: PacketNumbers,
 }
@@ -533,6 +547,13 @@ impl Program {
                     };
                 }
                 Op::Jump { to } => next = to as usize,
+                Op::CheckOrder { before, order } => {
+                    let mut before = before.or(state.order).into_iter();
+                    if !bits.at.is_multiple_of(8) && before.any(|before| before != order) {
+                        return Err(bits.fault(FaultKind::Orders));
+                    }
+                }
+                Op::KeepOrder { order } => state.order = Some(order),
             }
         }
         Ok(())

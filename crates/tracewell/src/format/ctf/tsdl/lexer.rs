@@ -31,6 +31,9 @@ fn mark(text: &[u8]) -> Option<&'static str> {
     Some(match text {
         [b'.', b'.', b'.', ..] => "...",
         [b':', b'=', ..] => ":=",
+        // A text that ends inside "..." or inside the mark that begins a comment ends with these.
+        [b'.', b'.'] => "..",
+        [b'/'] => "/",
         [b'{', ..] => "{",
         [b'}', ..] => "}",
         [b'(', ..] => "(",
@@ -52,6 +55,16 @@ fn mark(text: &[u8]) -> Option<&'static str> {
 }
 
 impl Kind<'_> {
+    /// Returns true if this token could be longer, or could be another one, if the text that ends
+    /// after the token continued.
+    fn can_continue(&self) -> bool {
+        match self {
+            Self::Word(_) | Self::Number(_) | Self::End => true,
+            Self::Text(_) => false,
+            Self::Mark(mark) => matches!(*mark, ":" | "." | ".." | "/"),
+        }
+    }
+
     /// Returns the token in the form that messages show.
     pub(crate) fn described(&self) -> String {
         match self {
@@ -82,6 +95,17 @@ impl<'a> Lexer<'a> {
     /// # Errors
     /// Returns an error for a byte that begins no token, and for an unfinished or invalid token.
     pub(crate) fn next(&mut self) -> Result<Token<'a>, Fault> {
+        // An invalid token that extends to the end of the text can be the beginning of a valid one.
+        self.token().map_err(|fault| Fault { is_end: self.at == self.text.len(), ..fault })
+    }
+
+    /// Returns true if the text ends inside or after `token`, which is the token that
+    /// [`next`](Self::next) returned last, so that the token can be unfinished.
+    pub(crate) fn ends_in(&self, token: &Token<'_>) -> bool {
+        self.at == self.text.len() && token.kind.can_continue()
+    }
+
+    fn token(&mut self) -> Result<Token<'a>, Fault> {
         self.skip_space()?;
         let start = self.at;
         let at = start as u32;
@@ -123,8 +147,9 @@ impl<'a> Lexer<'a> {
                 self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
             } else if rest.starts_with(b"/*") {
                 let Some(length) = rest[2..].windows(2).position(|bytes| bytes == b"*/") else {
+                    let at = std::mem::replace(&mut self.at, self.text.len()) as u32;
                     let message = "expected '*/' after this '/*', found the end of the metadata";
-                    return Err(Fault { is_end: true, ..fault(self.at as u32, message) });
+                    return Err(fault(at, message));
                 };
                 self.at += 2 + length + 2;
             } else {
@@ -174,7 +199,7 @@ impl<'a> Lexer<'a> {
             let Some(byte) = self.text.get(self.at) else {
                 let message =
                     "expected a quote at the end of this string, found the end of the metadata";
-                return Err(Fault { is_end: true, ..fault(start, message) });
+                return Err(fault(start, message));
             };
             self.at += 1;
             match byte {

@@ -20,9 +20,9 @@ pub(super) fn parse<'a>(text: &'a [u8], log: &mut Log) -> Result<Vec<Part<'a>>, 
     let mut parts = Vec::new();
     let mut has_trace = false;
     loop {
-        let mut start = parser.token.at;
-        let part = parser.semicolons().and_then(|()| {
-            start = parser.token.at;
+        let mut start = None;
+        let part = parser.finish(parts.last()).and_then(|()| {
+            start = Some(parser.token.at);
             parser.part()
         });
         match part {
@@ -31,8 +31,8 @@ pub(super) fn parse<'a>(text: &'a [u8], log: &mut Log) -> Result<Vec<Part<'a>>, 
                 parts.push(part);
             }
             Ok(None) => return Ok(parts),
-            Err(error) if error.is_end && has_trace => {
-                log.warn(start, || {
+            Err(error) if has_trace && (error.is_end || parser.is_at_end()) => {
+                log.warn(start.unwrap_or(error.at), || {
                     "unfinished declaration at the end of the metadata, ignored".to_owned()
                 });
                 return Ok(parts);
@@ -60,14 +60,22 @@ impl<'a> Parser<'a> {
         Ok(Self { lexer, token, depth: 0, parts: 0 })
     }
 
-    /// Consumes the semicolons before a declaration or a block.
-    fn semicolons(&mut self) -> Result<(), Fault> {
+    /// Returns true if the text ends with the next token, which can then be unfinished.
+    fn is_at_end(&self) -> bool {
+        self.lexer.ends_in(&self.token)
+    }
+
+    /// Consumes the last mark of the part before, if there is one, and further semicolons.
+    fn finish(&mut self, before: Option<&Part<'_>>) -> Result<(), Fault> {
+        if matches!(before, Some(Part::Block(_))) {
+            self.expect("}")?;
+        }
         while self.eat(";")? {}
         Ok(())
     }
 
-    /// Parses a declaration or a block; `None` at the end of the text. Does not consume the
-    /// semicolon at the end, because the token after it can be unfinished.
+    /// Parses a declaration or a block; `None` at the end of the text. Does not consume the last
+    /// mark, a semicolon or a brace, because the token after it can be unfinished.
     fn part(&mut self) -> Result<Option<Part<'a>>, Fault> {
         let kind = match self.token.kind {
             Kind::End => return Ok(None),
@@ -88,7 +96,7 @@ impl<'a> Parser<'a> {
         let at = self.advance()?.at;
         self.expect("{")?;
         let mut entries = Vec::new();
-        while !self.eat("}")? {
+        while !matches!(self.token.kind, Kind::Mark("}")) {
             if self.eat(";")? {
                 continue;
             }
@@ -330,8 +338,7 @@ impl<'a> Parser<'a> {
     /// Returns the error for the next token.
     pub(crate) fn unexpected(&self, expected: &str) -> Fault {
         let found = self.token.kind.described();
-        let is_end = self.token.kind == Kind::End;
-        Fault { is_end, ..fault(self.token.at, format!("expected {expected}, found {found}")) }
+        fault(self.token.at, format!("expected {expected}, found {found}"))
     }
 
     /// Counts a part of the syntax tree.
