@@ -414,32 +414,46 @@ fn streams_that_do_not_begin_with_the_same_packet_are_reported() {
     let late = [&[0x55; 3][..], &stream(5)].concat();
     let damaged = [&sync[..], &[ids::TRACE_START as u8], &[0xFF; 6], &stream(5)].concat();
     let cut = [&sync[..], &[ids::TRACE_START as u8]].concat();
+    let unused = [&sync[..], &stream(5)].concat();
     let at = stream(5).len();
     // Each complete stream has a start and one further event. The second start counts as a copy of
     // the first one, so it is no further event.
-    for (second, warning, events) in [
-        (stream(5), None, 3),
-        (stream(6), Some(at + sync.len()), 3),
-        (late, Some(at + 3), 3),
-        (damaged, Some(at + sync.len() + 7), 3),
-        (cut, None, 2),
+    for (first, second, warnings, events) in [
+        (stream(5), stream(5), &[][..], 3),
+        (stream(5), stream(6), &[at + sync.len()], 3),
+        (stream(5), late.clone(), &[at + 3], 3),
+        (late.clone(), stream(5), &[3], 3),
+        (late.clone(), late.clone(), &[3, at + 6], 3),
+        (stream(5), damaged, &[at + sync.len() + 7], 3),
+        // Nothing is missing after unused memory.
+        (stream(5), unused, &[], 3),
+        // A stream without packets has no clock.
+        (stream(5), cut, &[], 2),
+        (stream(5), sync.to_vec(), &[], 2),
+        (stream(5), vec![0x55; 3], &[], 2),
+        (late.clone(), sync.to_vec(), &[], 2),
+        (late, Vec::new(), &[], 2),
     ] {
-        let first = stream(5);
         let settings = support::settings(&[&format!("parts={}", first.len())]);
         let bytes = [first, second].concat();
         let (trace, kept) =
             support::in_pieces("systemview", &settings, &bytes, bytes.len()).unwrap();
-        let warnings = trace.diagnostics.iter().filter(|of| of.severity == Severity::Warning);
-        let found: Vec<_> = warnings.map(ToString::to_string).collect();
-        let expected = warning.map(|at| {
+        let added = trace.diagnostics.iter().filter(|of| of.severity == Severity::Warning);
+        let found: Vec<_> = added.map(ToString::to_string).collect();
+        let expected = warnings.iter().map(|at| {
             format!(
                 "warning: at byte {at}: the streams do not begin with the same packet: expected \
                  one clock, assumed that all streams began at the same time"
             )
         });
         assert_eq!(found, Vec::from_iter(expected));
-        assert_eq!(kept.rows.len(), events, "{warning:?}");
+        assert_eq!(kept.rows.len(), events, "{warnings:?}");
     }
+    // A head can list a single stream.
+    let bytes = [b"; Offset Core0 0\n", &[0x55; 3][..], &stream(5)].concat();
+    let (trace, _) =
+        support::in_pieces("systemview", &support::settings(&[]), &bytes, bytes.len()).unwrap();
+    assert_eq!(trace.diagnostics.worst(), Some(Severity::Note));
 }
 
 #[test]

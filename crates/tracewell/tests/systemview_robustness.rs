@@ -161,6 +161,53 @@ fn greetings_before_a_stream_are_no_loss() {
 }
 
 #[test]
+fn nothing_is_lost_before_the_first_sync_if_only_zeros_precede_it() {
+    let stream = recorder();
+    let (_, all) = whole(&stream);
+    for unused in [1, 10, 11, 500, 40_000] {
+        let bytes = [vec![0; unused], stream.clone()].concat();
+        for piece in [101, bytes.len()] {
+            let (trace, kept) = decode(&bytes, &["kernel=freertos"], piece);
+            assert_eq!(kept.losses, all.losses, "{unused}");
+            assert!(kept.rows.iter().map(identity).eq(all.rows.iter().map(identity)), "{unused}");
+            assert_eq!(worst(&trace), None, "{unused}");
+        }
+        // Unused memory without a stream contains no packet.
+        let zeros = vec![0; unused];
+        let (trace, kept) = decode(&zeros, &[], 7);
+        assert_eq!((kept.rows.len(), kept.losses.len(), worst(&trace)), (0, 0, None), "{unused}");
+        // Bytes before a sync are missing packets.
+        let bytes = [&zeros, &[1, 2, 0x80][..], &stream].concat();
+        let (_, kept) = whole(&bytes);
+        assert_eq!(kept.losses[0].cause, LossCause::Overwritten, "{unused}");
+    }
+}
+
+#[test]
+fn an_id_of_two_bytes_does_not_confirm_a_sync() {
+    let sync = [0; 10];
+    let start = [&sync[..], &[10, 5]].concat();
+    // Event 202, whose id begins with the byte 0xCA: its id, its length and its time difference.
+    let other = [0xCA, 1, 0, 7];
+    let damage = [0xFF; 6];
+    for options in [&[][..], &["cores=in-ids"]] {
+        let bytes = [&start[..], &damage, &sync, &other, &start].concat();
+        let (_, kept) = decode(&bytes, options, bytes.len());
+        let ids: Vec<_> = kept.rows.iter().map(|row| row.id).collect();
+        assert_eq!(ids, [10, 10], "{options:?}");
+        // The time difference of ISR_EXIT is the first of ten zeros; the others are NOP packets.
+        let bytes = [&start[..], &[3, 0], &sync[1..], &other].concat();
+        let (_, kept) = decode(&bytes, options, bytes.len());
+        assert!(kept.losses.is_empty(), "{options:?}");
+    }
+    // The byte 0x4A is the id of TRACE_START of core 1.
+    let of_core_1 = [&sync[..], &[0x4A, 5]].concat();
+    let bytes = [&start[..], &damage, &of_core_1].concat();
+    let (_, kept) = decode(&bytes, &["cores=in-ids"], bytes.len());
+    assert_eq!(kept.rows.iter().map(|row| row.cpu).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
 fn options_are_checked_and_override_the_stream() {
     let stream = recorder();
     let (trace, kept) = decode(&stream, &["rate=1kHz", "base=0x1000", "shift=4"], stream.len());

@@ -263,6 +263,34 @@ fn a_damaged_start_of_the_dump_does_not_decide_the_direction() {
     assert_eq!(kept.rows.iter().map(|row| row.ticks).collect::<Vec<_>>(), [0, 220]);
 }
 
+#[test]
+fn a_damaged_oldest_slot_does_not_turn_the_clock_round() {
+    // The timestamps of the slots; 0 is an unused slot. The newest event is in the slot before the
+    // current one.
+    for (current, stamps) in [
+        (2, &[30, 20, 50, 40][..]),
+        (2, &[30, 20, 0, 40]),
+        (2, &[30, 20, 60, 50, 40]),
+        (2, &[30, 20, 0, 0, 40]),
+        (1, &[20, 0, 0, 40, 30]),
+        (3, &[30, 20, 0, 0, 40]),
+    ] {
+        for direction in [Direction::Down, Direction::Up] {
+            let events = stamps.iter().map(|stamp| match (*stamp, direction) {
+                (0, _) => Event::UNUSED,
+                (stamp, Direction::Up) => event(0x2100_0000, 83, 1000 - stamp),
+                (stamp, Direction::Down) => event(0x2100_0000, 83, stamp),
+            });
+            let objects = vec![thread(0x2100_0000, "alpha")];
+            let (trace, _) = read(&Dump::new(USUAL, objects, events.collect(), current));
+            assert_eq!(trace.clock.counter.direction, direction, "{stamps:?}");
+            let used = stamps.iter().filter(|stamp| **stamp > 0);
+            let (least, most) = (used.clone().min().unwrap(), used.max().unwrap());
+            assert_eq!(trace.span, most - least, "{stamps:?}");
+        }
+    }
+}
+
 /// A sink that stores the number of cores that the trace has when the first events arrive.
 #[derive(Default)]
 struct FirstCores(Option<u16>);

@@ -1,15 +1,19 @@
 //! Tests that a user's schema file can give names and meanings to events of every dialect, and that
 //! each error in such a file has a position.
 
+mod support;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use support::systemview::put;
 use tracewell::analysis::scheduling::Scheduling;
 use tracewell::format;
 use tracewell::input::{Input, Settings};
 use tracewell::model::schema::{ArgumentKind, Extension, Schema};
 use tracewell::model::{Event, Meaning, Severity, Trace};
 use tracewell_record::stream::{EventType, Family, Stream, StreamOptions};
+use tracewell_wire::systemview::ids;
 
 fn settings(texts: &[&str]) -> Settings {
     let parse = |text: &&str| Arc::new(Extension::parse(text, "app.toml").unwrap());
@@ -349,6 +353,59 @@ fn a_table_names_the_signals_of_rkh() {
     let short = "format = \"rkh\"\n[[event]]\nname = \"SM_DCH\"\nlabel = \"dispatched\"\n";
     let (_, events) = read(Input::open(&path, settings(&[short])).unwrap());
     assert!(events.iter().any(|(label, _)| label == "dispatched"));
+}
+
+/// The decoder reads the schema of the operating system when its first event occurs.
+#[test]
+fn a_file_that_does_not_fit_the_system_does_not_affect_other_files() {
+    let head = "format = \"systemview\"\n";
+    let table = "[enum.way]\nnames = [[20, \"up\"]]\n";
+    let turn = "[[event]]\nid = 700\nname = \"TURN\"\nargs = [\"way: way\"]\n";
+    // Only one event of the system has this name.
+    let call = "[[event]]\nname = \"TASK_DELAY\"\nmeans = { is = \"call\", value = \"none\" }\n";
+    let single = "[[event]]\nid = 701\nname = \"SINGLE\"\nargs = [\"only: way\"]\n";
+    let read = |files: [String; 3]| {
+        let settings = settings(&files.each_ref().map(String::as_str));
+        let mut bytes = [&[0; 10][..], &[10, 0]].concat();
+        put(&mut bytes, ids::SYSDESC, b"\x0AO=FreeRTOS");
+        // Event 35 is TASK_DELAY of FreeRTOS.
+        for id in [700, 701, 35, 700, 701] {
+            put(&mut bytes, id, &[20]);
+        }
+        let settings = Settings { format: Some("systemview".to_owned()), ..settings };
+        let (trace, events) = read(Input::from_bytes("stream", bytes, settings).unwrap());
+        let of_user = events.into_iter().skip(2).map(|(_, arguments)| arguments);
+        let faults = trace.schema.faults().iter().map(ToString::to_string).collect::<Vec<_>>();
+        (of_user.collect::<Vec<_>>(), faults)
+    };
+    let (of_system, turns) = ("ticks to delay=20", "way=up");
+    // The file that does not fit has the only event that uses the table of another file.
+    let (events, faults) =
+        read([format!("{head}{table}"), format!("{head}{call}{single}"), format!("{head}{turn}")]);
+    assert_eq!(events, [turns, "only=up", of_system, turns, "20"]);
+    assert!(matches!(&faults[..], [fault] if fault.contains("'none'")), "{faults:?}");
+    let other = turn.replace(": way", "");
+    let (events, faults) =
+        read([format!("{head}{table}"), format!("{head}{call}{single}"), format!("{head}{other}")]);
+    assert_eq!(events[3], "way=20");
+    assert_eq!(faults.len(), 1, "{faults:?}");
+}
+
+#[test]
+fn a_file_can_use_the_table_of_another_file() {
+    let table = "[enum.way]\nnames = [[20, \"up\"]]\n";
+    let event = "[[event]]\nid = 192\nname = \"TURN\"\nargs = [\"way: way as u8\"]\n";
+    let texts = [table, event].map(|text| format!("format = \"rkh\"\n{text}"));
+    let path = file("crates/tracewell/tests/fixtures/rkh/ahsm-a.bin");
+    let input = Input::open(&path, settings(&texts.each_ref().map(String::as_str))).unwrap();
+    let (trace, _) = read(input);
+    assert!(trace.schema.faults().is_empty(), "{:?}", trace.schema.faults());
+    assert!(matches!(trace.schema.event(192).args[0].kind, ArgumentKind::Enum(_)));
+    let range = "[[range]]\nfirst = 200\nlast = 210\nname = \"R\"\nlabel = \"r\"\n\
+                 family = \"user\"\nargs = [\"way: way as u8\"]\n";
+    let texts = [table, range].map(|text| format!("format = \"rkh\"\n{text}"));
+    let input = Input::open(&path, settings(&texts.each_ref().map(String::as_str))).unwrap();
+    assert!(read(input).0.schema.faults().is_empty());
 }
 
 #[test]

@@ -245,21 +245,43 @@ impl Format {
         schema: Arc<Schema>,
         files: &[Arc<Extension>],
     ) -> Result<Arc<Schema>, SchemaError> {
-        if files.is_empty() {
-            return Ok(schema);
+        if let Some(file) = files.iter().find(|file| by_name(file.format()).is_none()) {
+            return Err(no_format(file));
         }
-        let mut schema = Schema::clone(&schema);
-        for file in files {
-            if file.format() == self.name {
-                schema.extend(file, self.rules)?;
-            } else if by_name(file.format()).is_none() {
-                // Skip a file for another format, but reject a format that does not exist.
-                return Err(no_format(file));
+        let (schema, errors) = self.extended_by_fitting(schema, files);
+        errors.into_iter().next().map_or(Ok(schema), Err)
+    }
+
+    /// Like [`Format::extended`], but skips files that do not fit the schema. Stores their errors
+    /// in the schema. A decoder uses this function if it learns only while it reads which schema
+    /// applies, because such a file must not end the decoding.
+    fn extended_if_possible(&self, schema: Arc<Schema>, files: &[Arc<Extension>]) -> Arc<Schema> {
+        let (mut schema, errors) = self.extended_by_fitting(schema, files);
+        for error in errors {
+            Arc::make_mut(&mut schema).add_fault(error);
+        }
+        schema
+    }
+
+    /// Returns a schema of this format, extended by those files that fit it, and the errors of the
+    /// other files.
+    fn extended_by_fitting(
+        &self,
+        schema: Arc<Schema>,
+        files: &[Arc<Extension>],
+    ) -> (Arc<Schema>, Vec<SchemaError>) {
+        let of_this = files.iter().filter(|file| file.format() == self.name);
+        let (mut schema, mut errors) = (schema, Vec::new());
+        for file in of_this.clone() {
+            // A file that does not fit must leave no traces in the schema.
+            let mut extended = Schema::clone(&schema);
+            let added = extended.extend(file, self.rules);
+            match added.and_then(|()| extended.check_tables(file, of_this.clone(), self.rules)) {
+                Ok(()) => schema = Arc::new(extended),
+                Err(error) => errors.push(error),
             }
         }
-        let of_this = files.iter().map(Arc::as_ref).filter(|file| file.format() == self.name);
-        schema.check_tables(of_this, self.rules)?;
-        Ok(Arc::new(schema))
+        (schema, errors)
     }
 
     /// Returns the schema of a decoder with these settings.

@@ -117,13 +117,7 @@ impl Tables {
 /// this dialect, the schema stores the error. For example, the file may name events that only other
 /// dialects have.
 fn extended(dialect: Dialect, extensions: &[Arc<Extension>]) -> Arc<Schema> {
-    extensions.iter().fold(schema(dialect), |mut schema, file| {
-        match FORMAT.extended(schema.clone(), std::slice::from_ref(file)) {
-            Ok(extended) => return extended,
-            Err(error) => Arc::make_mut(&mut schema).add_fault(error),
-        }
-        schema
-    })
+    FORMAT.extended_if_possible(schema(dialect), extensions)
 }
 
 impl State {

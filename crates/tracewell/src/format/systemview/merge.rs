@@ -9,7 +9,7 @@ use tracewell_wire::systemview::{Packet, ids};
 
 use super::events::{Events, Place};
 use super::lane::Lane;
-use super::stream::{Cause, Part, Skipped, Source};
+use super::stream::{Part, Skipped, Source};
 use crate::format::Input;
 use crate::model::{Severity, Trace};
 
@@ -57,26 +57,21 @@ impl<'a> Merger<'a> {
     }
 
     /// Reads the first part of each stream. Reports streams that do not begin with copies of the
-    /// same packet, because the clocks of such streams may have different origins.
+    /// same packet, because the clocks of such streams may have different origins. A stream without
+    /// packets has no clock.
     pub(super) fn begin(&mut self, events: &Events, trace: &mut Trace) {
-        let mut first = None;
-        for branch in &mut self.branches {
-            branch.advance(events);
-            let (delta, offset) = match branch.next {
-                // The first part of a stream is a packet only if the stream begins with a sync. The
-                // packet after a sync is TRACE_START.
-                Some(Next::Packet(packet, place)) => (Some(packet.delta), place.offset),
-                Some(Next::Skipped(skipped)) if skipped.cause != Cause::Truncated => {
-                    (None, skipped.until)
-                }
-                // The stream contains no packet.
-                _ => continue,
-            };
-            if delta.is_none_or(|delta| *first.get_or_insert(delta) != delta) {
+        let begins = self.branches.iter().filter_map(|branch| branch.beginning(events));
+        let begins: Vec<_> = begins.collect();
+        let first = begins.iter().find_map(|begin| begin.delta);
+        for begin in begins.iter().filter(|_| begins.len() > 1) {
+            if begin.delta.is_none() || begin.delta != first {
                 let message = "the streams do not begin with the same packet: expected one clock, \
                                assumed that all streams began at the same time";
-                trace.diagnostics.add(Severity::Warning, offset, message);
+                trace.diagnostics.add(Severity::Warning, begin.offset, message);
             }
+        }
+        for branch in &mut self.branches {
+            branch.advance(events);
         }
     }
 
@@ -151,7 +146,33 @@ fn is_copied(id: u32) -> bool {
     )
 }
 
+/// The beginning of a stream that contains packets.
+struct Beginning {
+    /// The ticks in the first packet, which is TRACE_START. `None` if bytes before this packet were
+    /// skipped, because the stream then lacks its beginning.
+    delta: Option<u32>,
+    /// Offset of the first packet, or the end of the skipped bytes.
+    offset: u64,
+}
+
 impl<'a> Branch<'a> {
+    /// Returns the beginning of the stream, or `None` if the stream contains no packet.
+    fn beginning(&self, events: &Events) -> Option<Beginning> {
+        // The stream itself must not advance, because its parts are not yet to be delivered.
+        let mut stream = self.lane.stream.clone();
+        let mut skipped = None;
+        loop {
+            match stream.next(self.source, events) {
+                Part::Packet(packet, offset) => {
+                    let delta = skipped.is_none().then_some(packet.delta);
+                    return Some(Beginning { delta, offset: skipped.unwrap_or(offset) });
+                }
+                Part::Skipped(bytes) => skipped = Some(bytes.until),
+                Part::More(_) | Part::End => return None,
+            }
+        }
+    }
+
     fn advance(&mut self, events: &Events) {
         self.next = match self.lane.stream.next(self.source, events) {
             Part::Packet(packet, offset) => {

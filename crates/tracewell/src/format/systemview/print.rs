@@ -1,12 +1,18 @@
-//! Formats the texts that a target sends, with their arguments, in the same way as the host
-//! programs.
+//! Formats the texts that a target sends, with their arguments.
 //!
-//! The conversions are the same as in C: the flags `-0+#` and blank, a width, a precision, `l` and
-//! `h` (ignored), and one of `c d i u x X p s %`. The target counts the `%` characters of a text to
-//! find the number of arguments. Therefore `%%` uses one argument, which is not shown. The argument
-//! of `%s` is an address, because the target does not send the text at this address.
+//! SEGGER's host program formats these texts. A conversion consists of the flags `-0+#`, a width, a
+//! precision, `l` and `h` (ignored), and one of `c d i u x X p s %`. The target counts the `%`
+//! characters of a text to find the number of arguments. Therefore `%%` uses one argument, which is
+//! not shown. The argument of `%s` is an address, because the target does not send the text at this
+//! address.
+//!
+//! What the host program does with unusual combinations is not public. This module then follows C,
+//! and also accepts C's blank flag. Unlike in C, `%p` and `%s` show eight digits, whatever the
+//! precision is, and `%c` escapes control characters.
 
 use std::fmt::Write;
+
+use crate::text::shown;
 
 /// Maximum width and precision.
 const MAX_WIDTH: usize = 64;
@@ -55,30 +61,26 @@ pub(super) fn format(text: &str, values: &[u32]) -> String {
 /// in bytes.
 fn parse(text: &str) -> (Conversion, Option<char>, usize) {
     let mut conversion = Conversion::default();
-    let mut in_precision = false;
     let mut digits = false;
     for (at, character) in text.char_indices() {
+        // Flags precede the width and the precision. Later, their characters are the conversion's
+        // kind.
+        let can_be_flag = !digits && conversion.precision.is_none();
         match character {
-            // Flags precede all digits. After the first digit, these characters are the
-            // conversion's kind.
-            '-' if !digits => conversion.left = true,
-            '+' if !digits => conversion.plus = true,
-            '#' if !digits => conversion.alternative = true,
-            ' ' if !digits => conversion.blank = true,
-            '0' if !digits && !in_precision => conversion.zero = true,
+            '-' if can_be_flag => conversion.left = true,
+            '+' if can_be_flag => conversion.plus = true,
+            '#' if can_be_flag => conversion.alternative = true,
+            ' ' if can_be_flag => conversion.blank = true,
+            '0' if can_be_flag => conversion.zero = true,
             '0'..='9' => {
                 let digit = character.to_digit(10).unwrap_or(0) as usize;
                 // Digits after the point are the precision; all other digits are the width.
-                let number = conversion.precision.as_mut().filter(|_| in_precision);
-                let number = number.unwrap_or(&mut conversion.width);
+                let number = conversion.precision.as_mut().unwrap_or(&mut conversion.width);
                 // Limit the number, because a damaged text can demand any width.
                 *number = (*number * 10 + digit).min(MAX_WIDTH);
                 digits = true;
             }
-            '.' => {
-                conversion.precision = Some(0);
-                in_precision = true;
-            }
+            '.' if conversion.precision.is_none() => conversion.precision = Some(0),
             'l' | 'h' => {}
             kind => return (conversion, Some(kind), at + kind.len_utf8()),
         }
@@ -95,8 +97,9 @@ impl Conversion {
             _ => "",
         };
         let has_prefix = self.alternative && value != 0;
-        let (sign, digits) = match kind {
-            'c' => ("", char::from(value as u8).escape_default().to_string()),
+        let precision = self.precision.filter(|_| "diuxX".contains(kind));
+        let (sign, mut digits) = match kind {
+            'c' => ("", shown(&[value as u8]).into_owned()),
             'd' | 'i' if signed < 0 => ("-", signed.unsigned_abs().to_string()),
             'd' | 'i' => (plus, value.to_string()),
             'u' => ("", value.to_string()),
@@ -104,11 +107,13 @@ impl Conversion {
             'X' => (if has_prefix { "0X" } else { "" }, format!("{value:X}")),
             _ => ("0x", format!("{value:08X}")),
         };
-        let precision = self.precision.filter(|_| kind != 'c').unwrap_or(0);
-        let zeros = precision.saturating_sub(digits.len());
+        if value == 0 && precision == Some(0) {
+            digits.clear();
+        }
+        let zeros = precision.unwrap_or(0).saturating_sub(digits.len());
         let length = sign.len() + zeros + digits.len();
         let fill = self.width.saturating_sub(length);
-        let pads_zeros = self.zero && !self.left && self.precision.is_none();
+        let pads_zeros = self.zero && !self.left && precision.is_none();
         let (before, zeros, after) = match (self.left, pads_zeros) {
             (true, _) => (0, zeros, fill),
             (_, true) => (0, zeros + fill, 0),
@@ -138,11 +143,18 @@ mod tests {
             ("%5+d|%d", &[1, 2], "%5+d|2"),
             ("%5#x|%d", &[1, 2], "%5#x|2"),
             ("%5 d|%d", &[1, 2], "%5 d|2"),
+            ("%c%c%c%c", &[34, 92, 10, 0xE9], "\"\\\\n\\xe9"),
             ("[%hd|%+5d|%-+5d|%05d]", &[8, 9, 10, u32::MAX], "[8|   +9|+10  |-0001]"),
             ("% d|% d|%+ d|% +i|% u", &[7, u32::MAX, 8, 9, 10], " 7|-1|+8|+9|10"),
             ("%5c|%.3c|%#6x|%#06x", &[65, 66, 10, 11], "    A|B|   0xa|0x000b"),
             ("%#X|%#x|%#X", &[255, 0, 0], "0XFF|0|0"),
             ("%10d|%.05d|%-04d|", &[1, 2, 3], "         1|00002|3   |"),
+            // A precision of 0 shows no digits of the number 0.
+            ("[%.0d|%.d|%+.0i|%3.0u|%.0x|%#.0X]", &[0; 6], "[||+|   ||]"),
+            ("[%.0d|%.0u|%05.0d|%.0c|%.0p]", &[1, 2, 0, 65, 0], "[1|2|     |A|0x00000000]"),
+            // A precision does not change the digits of an address.
+            ("[%.12p|%.12s|%.2s]", &[1, 2, 3], "[0x00000001|0x00000002|0x00000003]"),
+            ("%.-5d|%.5.3d|%d", &[1, 2, 3], "%.-5d|%.5.3d|3"),
         ] {
             assert_eq!(format(text, values), expected, "{text}");
         }

@@ -91,7 +91,7 @@ enum State {
 }
 
 /// The position in a stream.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Stream {
     /// Offset of the next byte.
     pub(super) at: u64,
@@ -225,8 +225,7 @@ impl Stream {
 
     /// Returns true if this byte is the id of the event that follows a sync.
     fn starts(&self, id: u8) -> bool {
-        let id = if self.form.core_in_id { id & 0x3F } else { id };
-        u32::from(id) == ids::TRACE_START
+        is_trace_start(id, self.form.core_in_id)
     }
 
     /// Searches for the next packet. Returns `None` if the next packet begins at the current
@@ -234,6 +233,18 @@ impl Stream {
     #[cold]
     fn search<'a>(&mut self, rest: &'a [u8], last: bool, known: &impl Known) -> Option<Part<'a>> {
         let State::Searching(from, cause) = self.state else { return None };
+        if cause == Cause::Joined && self.at == from {
+            // A stream can begin with unused memory, where nothing is missing. The last zeros may
+            // be a sync.
+            let zeros = rest.iter().take_while(|byte| **byte == 0).count();
+            let is_empty = last && zeros == rest.len();
+            let unused = if is_empty { zeros } else { zeros.saturating_sub(SYNC) };
+            if unused > 0 {
+                self.at += unused as u64;
+                self.state = State::Searching(self.at, cause);
+                return None;
+            }
+        }
         let range = rest.get(..RANGE).unwrap_or(rest);
         let whole = range.len() < RANGE;
         let found = syncs(range).find(|end| range.get(*end).is_some_and(|id| self.starts(*id)));
@@ -337,11 +348,16 @@ fn syncs(bytes: &[u8]) -> impl Iterator<Item = usize> {
     })
 }
 
+/// Returns true if a packet with this first byte is TRACE_START, whose id has one byte.
+fn is_trace_start(id: u8, core_in_id: bool) -> bool {
+    // Bit 6 of an id of one byte can be the number of the core.
+    let id = if core_in_id { id & !0x40 } else { id };
+    u32::from(id) == ids::TRACE_START
+}
+
 /// Returns the position of the first sync that is followed by an event.
 pub(super) fn find_sync(bytes: &[u8]) -> Option<usize> {
-    let is_start = |end: &usize| {
-        bytes.get(*end).is_some_and(|id| u32::from(id & 0x3F) == ids::TRACE_START && *id < 0x80)
-    };
+    let is_start = |end: &usize| bytes.get(*end).is_some_and(|id| is_trace_start(*id, true));
     syncs(bytes).find(is_start).map(|end| end - SYNC)
 }
 

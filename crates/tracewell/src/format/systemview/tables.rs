@@ -134,19 +134,13 @@ impl Tables {
         out: &mut Emitter<'_>,
     ) -> Flow {
         self.kernel = Some(kernel);
-        let schema = FORMAT.extended(kernel.schema(), &self.files);
-        let mut schema = match schema {
-            Ok(schema) => Schema::clone(&schema),
-            // A file that does not fit must not end the decoding, so it only causes a warning.
-            Err(error) => {
-                // The events so far have the arguments that the files define, so deliver them
-                // before the schema loses the files.
-                out.flush()?;
-                let mut schema = Schema::clone(&kernel.schema());
-                schema.add_fault(error);
-                schema
-            }
-        };
+        let schema = FORMAT.extended_if_possible(kernel.schema(), &self.files);
+        if !schema.faults().is_empty() {
+            // The events so far have the arguments that the files define, so deliver them before
+            // the schema loses a file that does not fit.
+            out.flush()?;
+        }
+        let mut schema = Arc::unwrap_or_clone(schema);
         // The new schema lacks the events that modules have described so far.
         for event in &self.modules {
             schema.define(event.clone());

@@ -85,6 +85,11 @@ impl<'a> Slots<'a> {
         for_each_layout!(self, bytes, tally(mask, previous))
     }
 
+    /// Returns the first used slot of a range.
+    pub(super) fn first_used(&self, mut range: Range<usize>) -> Option<usize> {
+        range.find(|&slot| self.used(slot) == Some(true))
+    }
+
     /// Returns the first unused slot of a range.
     pub(super) fn first_unused(&self, mut range: Range<usize>) -> Option<usize> {
         range.find(|&slot| self.used(slot) == Some(false))

@@ -9,6 +9,9 @@
 //! skips, if the two events of a step are adjacent in time. If there is still a tie, this module
 //! assumes that the clock counts up.
 //!
+//! The step to the oldest event never counts, because the event before it in the file is the newest
+//! one. A damaged slot looks unused, so the oldest event can be in a slot after `buffer_current`.
+//!
 //! The loop ends as soon as the remaining slots cannot change the result. In a large dump, the loop
 //! first counts blocks that are spread over the dump. If at least 99 of 100 steps of each block
 //! have the same direction, the other slots are not counted.
@@ -53,16 +56,16 @@ pub(super) struct Survey {
 impl Survey {
     /// Examines slots until both direction and range are known.
     pub(super) fn walk(slots: Slots<'_>, mask: u64, current: Option<usize>) -> Self {
-        if let Some(survey) = Self::sample(slots, mask, current) {
+        let surveyed = Surveyed::new(slots, mask, current);
+        if let Some(survey) = Self::sample(surveyed) {
             return survey;
         }
         let mut survey = Self::new(mask);
         // No timestamp precedes that of the first used slot, so it is compared with itself.
-        let first = (0..slots.len()).find(|slot| slots.used(*slot) == Some(true));
-        let mut previous = first.and_then(|slot| slots.stamp(slot)).unwrap_or(0) & mask;
+        let mut previous = surveyed.first_stamp(0..slots.len());
         for start in (0..slots.len()).step_by(BLOCK) {
             let end = (start + BLOCK).min(slots.len());
-            survey.block(slots, start..end, mask, &mut previous, current);
+            survey.block(surveyed, start..end, &mut previous);
             let left = slots.len() - end;
             // The remaining slots cannot change the direction. However, if all timestamps so far
             // are below 10^9, one of the remaining timestamps may still decide the range.
@@ -79,16 +82,18 @@ impl Survey {
 
     /// Counts the steps in some blocks of a large dump. Returns `None` if the dump is small, or if
     /// these blocks do not determine both direction and range.
-    fn sample(slots: Slots<'_>, mask: u64, current: Option<usize>) -> Option<Self> {
+    fn sample(surveyed: Surveyed<'_>) -> Option<Self> {
+        let Surveyed { slots, mask, .. } = surveyed;
         if slots.len() < 4 * SAMPLES * BLOCK {
             return None;
         }
         let mut survey = Self::new(mask);
         for sample in 0..SAMPLES {
             let start = (slots.len() - BLOCK) / (SAMPLES - 1) * sample;
-            let mut previous = slots.stamp(start.saturating_sub(1)).unwrap_or(0) & mask;
+            // If the slot before the block is unused, the first step of the block is not counted.
+            let mut previous = surveyed.first_stamp(start.saturating_sub(1)..start + BLOCK);
             let mut block = Self::new(mask);
-            block.block(slots, start..start + BLOCK, mask, &mut previous, current);
+            block.block(surveyed, start..start + BLOCK, &mut previous);
             let up = block.increases > block.decreases;
             // If a block has no clear direction, or not the direction of the blocks before it,
             // count all slots.
@@ -113,26 +118,19 @@ impl Survey {
     }
 
     /// Adds a block of slots, some of which may be unused.
-    fn block(
-        &mut self,
-        slots: Slots<'_>,
-        range: Range<usize>,
-        mask: u64,
-        previous: &mut u64,
-        current: Option<usize>,
-    ) {
+    fn block(&mut self, surveyed: Surveyed<'_>, range: Range<usize>, previous: &mut u64) {
+        let Surveyed { slots, mask, .. } = surveyed;
         let tally = slots.tally(range.clone(), mask, *previous);
         if !tally.unused {
-            return self.add(slots, range, (mask, current), tally, previous);
+            return self.add(surveyed, range, tally, previous);
         }
         self.holes = true;
-        let used = |slot: &usize| slots.used(*slot) == Some(true);
         // Unused slots have no timestamps, so count the runs between them.
         let mut rest = range;
-        while let Some(start) = rest.clone().find(used) {
+        while let Some(start) = slots.first_used(rest.clone()) {
             let end = slots.first_unused(start..rest.end).unwrap_or(rest.end);
             let tally = slots.tally(start..end, mask, *previous);
-            self.add(slots, start..end, (mask, current), tally, previous);
+            self.add(surveyed, start..end, tally, previous);
             rest.start = end;
         }
     }
@@ -140,22 +138,20 @@ impl Survey {
     /// Adds a run of used slots.
     fn add(
         &mut self,
-        slots: Slots<'_>,
+        surveyed: Surveyed<'_>,
         used: Range<usize>,
-        (mask, current): (u64, Option<usize>),
         mut tally: Tally,
         previous: &mut u64,
     ) {
-        let stamp = |slot: usize| slots.stamp(slot).unwrap_or(0) & mask;
-        let oldest = current.unwrap_or(0);
-        // `tally` includes the steps that TraceX skips, so subtract them.
-        for slot in skipped(current).filter(|slot| used.contains(slot)) {
+        let stamp = |slot: usize| surveyed.stamp(slot);
+        // `tally` includes the steps that do not count, so subtract them.
+        for slot in surveyed.skipped().filter(|slot| used.contains(slot)) {
             let before = if slot == used.start { *previous } else { stamp(slot - 1) };
             let step = (usize::from(stamp(slot) > before), usize::from(stamp(slot) < before));
             tally.increases -= step.0;
             tally.decreases -= step.1;
-            // At the oldest slot, neighbours in the file are not neighbours in time.
-            if slot != oldest {
+            // At the oldest event, neighbours in the file are not neighbours in time.
+            if surveyed.oldest != Some(slot) {
                 self.beside = (self.beside.0 + step.0, self.beside.1 + step.1);
             }
         }
@@ -231,11 +227,41 @@ impl Survey {
     }
 }
 
-/// Returns the slots whose timestamps TraceX does not compare with the previous ones, without
-/// slot 0, which has no previous slot. Each slot occurs once.
-fn skipped(current: Option<usize>) -> impl Iterator<Item = usize> {
-    let oldest = current.into_iter().flat_map(|slot| slot..slot + 2);
-    std::iter::once(1).chain(oldest.filter(|slot| *slot >= 2))
+/// The slots of a dump, and the facts that determine which steps count.
+#[derive(Clone, Copy, Debug)]
+struct Surveyed<'a> {
+    slots: Slots<'a>,
+    mask: u64,
+    current: Option<usize>,
+    /// The slot of the oldest event in a ring that has wrapped. It is the current slot, unless that
+    /// slot is damaged.
+    oldest: Option<usize>,
+}
+
+impl<'a> Surveyed<'a> {
+    fn new(slots: Slots<'a>, mask: u64, current: Option<usize>) -> Self {
+        let oldest = current.and_then(|current| slots.first_used(current..slots.len()));
+        Self { slots, mask, current, oldest }
+    }
+
+    /// Returns the masked timestamp of a slot.
+    fn stamp(&self, slot: usize) -> u64 {
+        self.slots.stamp(slot).unwrap_or(0) & self.mask
+    }
+
+    /// Returns the masked timestamp of the first used slot of a range, or 0 if there is none.
+    fn first_stamp(&self, range: Range<usize>) -> u64 {
+        self.slots.first_used(range).map_or(0, |slot| self.stamp(slot))
+    }
+
+    /// Returns the slots whose timestamps are not compared with the previous ones: those that
+    /// TraceX skips, and that of the oldest event. Slot 0 is left out, because it has no previous
+    /// slot. Each slot occurs once.
+    fn skipped(&self) -> impl Iterator<Item = usize> {
+        let by_tracex = self.current.map_or(0..0, |current| current..current + 2);
+        let oldest = self.oldest.filter(|slot| !by_tracex.contains(slot));
+        std::iter::once(1).chain(by_tracex.chain(oldest).filter(|slot| *slot >= 2))
+    }
 }
 
 /// Number of slots after which the loop checks again whether the result is certain.
@@ -259,6 +285,10 @@ mod tests {
     fn bytes(stamps: impl Iterator<Item = u32>) -> Vec<u8> {
         let slot = |stamp: u32| [0x100, 0, 7, stamp, 0, 0, 0, 0].map(u32::to_le_bytes);
         stamps.flat_map(slot).flatten().collect()
+    }
+
+    fn sample(slots: Slots<'_>, current: Option<usize>) -> Option<Survey> {
+        Survey::sample(Surveyed::new(slots, MASK, current))
     }
 
     /// Calls `check` with slots that have these timestamps.
@@ -295,6 +325,31 @@ mod tests {
     }
 
     #[test]
+    fn the_step_from_the_newest_event_to_the_oldest_does_not_count() {
+        // The current slot, the number of unused slots from there on, and the timestamps.
+        let steps = |current: usize, unused: usize, stamps: &[u32]| {
+            let (mut bytes, size) = (bytes(stamps.iter().copied()), LAYOUT.event_size());
+            bytes[current * size..][..unused * size].fill(0);
+            let survey = Survey::walk(Slots::new(&bytes, LAYOUT), MASK, Some(current));
+            (survey.increases, survey.decreases, survey.beside, survey.direction())
+        };
+        let down = Direction::Down;
+        assert_eq!(steps(2, 0, &[30, 20, 50, 40]), (0, 0, (0, 2), down));
+        assert_eq!(steps(2, 1, &[30, 20, 0, 40]), (0, 0, (0, 1), down));
+        assert_eq!(steps(2, 2, &[30, 20, 0, 0, 40]), (0, 0, (0, 1), down));
+        assert_eq!(steps(2, 2, &[30, 20, 0, 0, 40, 35]), (0, 1, (0, 1), down));
+        assert_eq!(steps(1, 1, &[30, 0, 40, 35]), (0, 1, (0, 0), down));
+        assert_eq!(steps(0, 2, &[0, 0, 40, 35]), (0, 1, (0, 0), down));
+        // The unused slots continue in the next block.
+        let (current, unused) = (BLOCK - 2, 5);
+        let stamps: Vec<_> = (0..2 * BLOCK as u32)
+            .map(|slot| (current as u32).wrapping_sub(slot) % (2 * BLOCK as u32))
+            .collect();
+        let expected = (0, 2 * BLOCK - unused - 3, (0, 1), down);
+        assert_eq!(steps(current, unused, &stamps), expected);
+    }
+
+    #[test]
     fn a_direction_is_clear_if_1_step_in_100_is_different() {
         let warnings = |increases, decreases| {
             let survey = Survey { increases, decreases, used: 9, ..Survey::default() };
@@ -316,7 +371,7 @@ mod tests {
         let slots = (4 * SAMPLES * BLOCK) as u32;
         let down = (0..slots).map(|slot| slot.wrapping_mul(20_011).wrapping_neg());
         with_slots(down.clone(), |slots| {
-            let sample = Survey::sample(slots, MASK, Some(70_000)).unwrap();
+            let sample = sample(slots, Some(70_000)).unwrap();
             assert_eq!(sample.direction(), Direction::Down);
             // The blocks contain the slots 0 and 1, and the slots 70,000 and 70,001.
             assert_eq!(sample.increases + sample.decreases, SAMPLES * BLOCK - 4, "{sample:?}");
@@ -327,23 +382,26 @@ mod tests {
         let second = (slots as usize - BLOCK) / (SAMPLES - 1);
         edited[second * size..][..size].fill(0);
         edited[(second + 1) * size + 11] = 5;
-        let sample = Survey::sample(Slots::new(&edited, LAYOUT), MASK, None).unwrap();
-        assert_eq!((sample.holes, sample.cpus, sample.used), (true, 6, SAMPLES * BLOCK - 1));
+        let counted = sample(Slots::new(&edited, LAYOUT), None).unwrap();
+        assert_eq!((counted.holes, counted.cpus, counted.used), (true, 6, SAMPLES * BLOCK - 1));
+        // The slots before the first used slots of two blocks are unused.
+        for slot in [0, 1, second - 1] {
+            edited[slot * size..][..size].fill(0);
+        }
+        let counted = sample(Slots::new(&edited, LAYOUT), None).unwrap();
+        assert_eq!((counted.increases, counted.beside), (0, (0, 0)));
         with_slots(down.skip(1), |slots| {
-            assert!(
-                Survey::sample(slots, MASK, None).is_none(),
-                "a dump with one slot fewer is small"
-            );
+            assert!(sample(slots, None).is_none(), "a dump with one slot fewer is small");
         });
         // In the last block, the timestamps run in the other direction.
         let turns = slots - 2 * BLOCK as u32;
         let turned = |slot: u32| slot.min(2 * turns - slot).wrapping_mul(16_000);
         with_slots((0..slots).map(turned), |slots| {
-            assert!(Survey::sample(slots, MASK, None).is_none());
+            assert!(sample(slots, None).is_none());
             assert_eq!(Survey::walk(slots, MASK, None).direction(), Direction::Up);
         });
         with_slots((0..slots).map(|slot| u32::MAX - turned(slot)), |slots| {
-            assert!(Survey::sample(slots, MASK, None).is_none());
+            assert!(sample(slots, None).is_none());
             assert_eq!(Survey::walk(slots, MASK, None).direction(), Direction::Down);
         });
         // The first block has as many steps up as the other slots have steps down. The step that
@@ -367,7 +425,7 @@ mod tests {
         // These timestamps may be nanoseconds within a second. To confirm this, every slot must be
         // examined.
         with_slots((0..slots).map(|slot| slot * 3_000), |slots| {
-            assert!(Survey::sample(slots, MASK, None).is_none());
+            assert!(sample(slots, None).is_none());
             assert!(Survey::walk(slots, MASK, None).nanoseconds);
         });
         for (largest, nanoseconds) in [(NANOSECONDS - 1, true), (NANOSECONDS, false)] {

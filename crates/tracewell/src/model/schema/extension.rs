@@ -220,50 +220,52 @@ impl Schema {
         Ok(())
     }
 
-    /// Checks that at least one argument uses each table of `files`, because the names of an unused
-    /// table would never appear. Add the files to this schema first.
+    /// Checks that at least one argument uses each table of `of`, because the names of an unused
+    /// table would never appear. Add this file to the schema first. An argument in any of the
+    /// `files` can use the table.
     ///
     /// # Errors
     /// Returns an error with the position of the first unused table.
     pub(crate) fn check_tables<'e>(
         &self,
-        files: impl Iterator<Item = &'e Extension> + Clone,
+        of: &Extension,
+        files: impl Iterator<Item = &'e Arc<Extension>> + Clone,
         rules: Rules,
     ) -> Result<(), SchemaError> {
         let kinds = self.kinds_by_name();
-        // The trace may define the events of some entries later, so look at the entries as well.
-        let entries = files.clone().flat_map(|of| &of.file.event);
-        let texts = entries.flat_map(|event| event.get_ref().args.iter().flatten());
+        // The trace may define the events of some entries later, and some files may not have been
+        // added yet, so look at the entries as well.
+        let ranges = files.clone().flat_map(|file| &file.file.range);
+        let of_ranges = ranges.flat_map(|range| &range.get_ref().args);
+        let entries = files.flat_map(|file| &file.file.event);
+        let texts =
+            entries.flat_map(|event| event.get_ref().args.iter().flatten()).chain(of_ranges);
         let of_entries = texts.filter_map(|text| typed_argument(text, &kinds).ok()?.given_kind());
         let events = self.events().chain(self.ranges());
         let of_events = events.flat_map(|event| &event.args).map(|argument| argument.kind);
         let used: Vec<ArgumentKind> = of_entries.chain(of_events).collect();
-        for of in files {
-            let UserFile { enums, flags, .. } = &of.file;
-            for (word, name) in enums
-                .keys()
-                .map(|name| ("enum", name))
-                .chain(flags.keys().map(|name| ("flags", name)))
-            {
-                let is_numbered = |code: &u32| self.object_kind(*code).is_some_and(|k| k.numbered);
-                let message = match kinds.get(name) {
-                    Some(ArgumentKind::Object(Some(code)))
-                        if rules.names_objects && word == "enum" && is_numbered(code) =>
-                    {
-                        continue;
-                    }
-                    Some(ArgumentKind::Object(_)) => format!(
-                        "'{name}' is a type of objects that the trace names; choose another name"
-                    ),
-                    Some(kind) if used.contains(kind) => continue,
-                    _ => format!(
-                        "no argument uses the table '{name}'; \
-                         write its name as a kind, as in \"value: {name}\""
-                    ),
-                };
-                let at = of.text.find(&format!("[{word}.{name}"));
-                return Err(of.error((at.unwrap_or(0), message)));
-            }
+        let UserFile { enums, flags, .. } = &of.file;
+        for (word, name) in
+            enums.keys().map(|name| ("enum", name)).chain(flags.keys().map(|name| ("flags", name)))
+        {
+            let is_numbered = |code: &u32| self.object_kind(*code).is_some_and(|k| k.numbered);
+            let message = match kinds.get(name) {
+                Some(ArgumentKind::Object(Some(code)))
+                    if rules.names_objects && word == "enum" && is_numbered(code) =>
+                {
+                    continue;
+                }
+                Some(ArgumentKind::Object(_)) => format!(
+                    "'{name}' is a type of objects that the trace names; choose another name"
+                ),
+                Some(kind) if used.contains(kind) => continue,
+                _ => format!(
+                    "no argument uses the table '{name}'; \
+                     write its name as a kind, as in \"value: {name}\""
+                ),
+            };
+            let at = of.text.find(&format!("[{word}.{name}"));
+            return Err(of.error((at.unwrap_or(0), message)));
         }
         Ok(())
     }
