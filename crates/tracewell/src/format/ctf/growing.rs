@@ -26,7 +26,7 @@ use super::reader::{self, CurrentFile, Reader, StreamKey};
 use super::stream::{Growing, Part, Stream};
 use super::who::Threads;
 use crate::format::{Progress, ReadError, TraceFile};
-use crate::model::{Emitter, Processor};
+use crate::model::{Emitter, Processor, Trace};
 
 /// The state of the decoder between two readings of a trace's files.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ pub(super) struct Kept {
     metadata: Vec<(TraceFile, Vec<String>)>,
     common: Option<Common>,
     streams: Vec<KeptStream>,
-    /// The stamp up to which all events have been delivered.
+    /// The stamp of the last delivered event; 0 if the waiting time has no limit.
     delivered: u64,
     maker: Maker,
     threads: Threads,
@@ -93,7 +93,7 @@ impl Kept {
         }
         let mut decoding = self.resume(files, &of_files, last);
         let flow = decoding.all(out);
-        self.pause(decoding);
+        self.pause(decoding, out.trace);
         Ok(if last || flow.is_break() { Progress::Done } else { more })
     }
 
@@ -226,13 +226,12 @@ impl Kept {
     }
 
     /// Keeps the state after a reading.
-    fn pause(&mut self, decoding: Decoding<'_>) {
+    fn pause(&mut self, decoding: Decoding<'_>, trace: &Trace) {
         let Decoding { reader, files, rows, keys } = decoding;
         let Rows { threads, contexts, rest } = rows;
         // If the waiting time has no limit, no event can be late.
-        let first = reader.earliest().and_then(|index| reader.streams.get(index));
-        if let (Some(stream), true) = (first, self.wait.is_some()) {
-            self.delivered = self.delivered.max(stream.stamp());
+        if self.wait.is_some() {
+            self.delivered = trace.clock.first_stamp.saturating_add(trace.span);
         }
         let streams = reader.streams.into_iter().zip(keys).zip(contexts);
         let kept = streams.filter(|((stream, _), _)| stream.has_begun());

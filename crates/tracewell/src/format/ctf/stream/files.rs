@@ -33,8 +33,8 @@ pub(in crate::format::ctf) struct Part<'a> {
 pub(in crate::format::ctf) struct Growing {
     /// True if the files can still grow.
     pub(in crate::format::ctf) grows: bool,
-    /// The stamp up to which all events have been delivered. Events with an earlier stamp are late.
-    /// It is 0 if no event can be late.
+    /// The stamp of the last delivered event. Events with an earlier stamp are late. It is 0 if no
+    /// event can be late.
     pub(in crate::format::ctf) delivered: u64,
     /// Up to this stamp, other streams do not wait for this stream.
     pub(in crate::format::ctf) assumed: u64,
