@@ -86,7 +86,7 @@ fn each_beginning_of_a_text_keeps_the_declarations_before_its_end() {
         let before = whole[before - 1];
         let read = metadata::read(beginning.as_bytes());
         let read = read.unwrap_or_else(|error| panic!("{error}: {beginning}"));
-        let expected = metadata::read(text[..before].as_bytes()).unwrap();
+        let expected = metadata::read(&text.as_bytes()[..before]).unwrap();
         let types = |metadata| format!("{metadata:?}");
         assert_eq!(types(read.metadata), types(expected.metadata), "{beginning}");
         assert_eq!(expected.warnings, [], "{}", &text[..before]);

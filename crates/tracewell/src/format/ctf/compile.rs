@@ -117,8 +117,8 @@ impl Registers {
 /// Addresses of the types whose locations are already added.
 pub(super) type Visited = std::collections::HashSet<usize, RandomState>;
 
-/// What a compiler knows about the byte at a position. With numbers of different byte orders in one
-/// byte, the place of their bits in this byte is not defined.
+/// The facts that a compiler knows about the byte at a position. If numbers in a byte have different
+/// byte orders, the places of their bits in this byte are not defined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Shared {
     /// The position in bits, modulo 8; `None` if it is not known.
@@ -147,7 +147,7 @@ pub(super) struct Compiler<'r> {
     /// The position in bits, modulo a power of two.
     remainder: u64,
     divisor: u64,
-    /// What is known about the byte that may contain both the previous and the next number.
+    /// The known facts about the byte that may contain both the previous and the next number.
     shared: Shared,
     /// Index of the instruction that is the target of the latest jump. Numbers before this
     /// instruction must not be joined with numbers after it.

@@ -290,7 +290,7 @@ struct Make<'l> {
     programs: Programs,
     /// Alignment of the position after the header of an event.
     aligned: u64,
-    /// What is known about the byte at this position.
+    /// The known facts about the byte at this position.
     shared: Shared,
     /// The registers that all events share.
     registers: &'l Registers,

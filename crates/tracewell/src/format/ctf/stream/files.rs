@@ -349,8 +349,8 @@ impl<'a> Stream<'a> {
         false
     }
 
-    /// Increases the stamps of a packet's events if the next event is late. Reports it at the event.
-    /// `timing` is the conversion to the stamps of events that are not late.
+    /// Increases the stamps of a packet's events if the next event is late, and reports it at the
+    /// event. `timing` is the conversion to the stamps of events that are not late.
     #[cold]
     pub(super) fn check_late(&mut self, timing: Timing) {
         let behind = self.growing.delivered.saturating_sub(timing.stamp(self.time));
@@ -362,8 +362,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Removes the report that the next event is late. The next reading of the event's header decides
-    /// again whether the event is late.
+    /// Removes the report that the next event is late. The next reading of the event's header
+    /// decides again whether the event is late.
     #[cold]
     pub(super) fn forget_lateness(&mut self) {
         self.gaps.retain(|gap| !matches!(gap.kind, GapKind::Late(_)));
