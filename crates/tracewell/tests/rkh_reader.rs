@@ -129,6 +129,84 @@ fn zero_after_255_is_a_restart_only_if_the_clock_says_so() {
 }
 
 #[test]
+fn a_decreasing_timestamp_shows_a_restart_if_the_first_frame_of_the_run_is_not_there() {
+    for is_damaged in [false, true] {
+        let mut stream = configured(Settings::default());
+        stream.record(MP_PUT, 5000, &MP_PUT_ARGS).record(MP_PUT, 5001, &MP_PUT_ARGS);
+        configure(&mut stream);
+        if is_damaged {
+            stream.number(0).record(MP_PUT, 9, &MP_PUT_ARGS);
+            let checksum = stream.bytes.len() - 2;
+            stream.bytes[checksum] ^= 1;
+        }
+        let offset = stream.bytes.len() as u64;
+        stream.number(1).record(MP_PUT, 10, &MP_PUT_ARGS).record(MP_PUT, 12, &MP_PUT_ARGS);
+        let (trace, kept) = whole(&stream, &[]);
+        assert_eq!((trace.fact("restarts"), trace.fact("lost_frames")), (Some(1), Some(1)));
+        let missing = Loss { before: 4, events: Some(1), cause: LossCause::Missing, offset };
+        assert_eq!(kept.losses.last(), Some(&missing));
+        assert_eq!(kept.losses.len(), 1 + usize::from(is_damaged));
+        let ticks: Vec<_> = kept.rows.iter().map(|row| row.ticks).collect();
+        assert_eq!(ticks, [0, 0, 1, 1, 2, 4]);
+    }
+}
+
+#[test]
+fn without_numbers_a_decreasing_timestamp_after_a_configuration_record_shows_a_restart() {
+    let mut stream = configured(Settings { sequence: false, ..Settings::default() });
+    stream.record(MP_PUT, 5000, &MP_PUT_ARGS).record(MP_PUT, 5001, &MP_PUT_ARGS);
+    configure(&mut stream);
+    stream.record(MP_PUT, 5003, &MP_PUT_ARGS);
+    configure(&mut stream);
+    stream.record(MP_PUT, 10, &MP_PUT_ARGS).record(MP_PUT, 12, &MP_PUT_ARGS);
+    // Without a configuration record, the counter has wrapped.
+    stream.record(MP_PUT, 11, &MP_PUT_ARGS);
+    let (trace, kept) = whole(&stream, &[]);
+    assert_eq!((trace.fact("restarts"), trace.losses.is_empty()), (Some(1), true));
+    let ticks: Vec<_> = kept.rows.iter().map(|row| row.ticks).collect();
+    assert_eq!(ticks, [0, 0, 1, 1, 3, 3, 4, 6, 5 + (1 << 32)]);
+}
+
+#[test]
+fn a_program_with_other_switches_or_widths_is_a_new_run() {
+    let usual = Settings::default();
+    for (before, after, number, lost) in [
+        (Settings { sequence: false, ..usual }, usual, 0, 0),
+        (Settings { sequence: false, ..usual }, usual, 2, 2),
+        (usual, Settings { sequence: false, ..usual }, 0, 0),
+        (usual, Settings { stamp: 2, ..usual }, 3, 3),
+        (
+            Settings { sequence: false, ..usual },
+            Settings { sequence: false, stamp: 2, ..usual },
+            0,
+            0,
+        ),
+    ] {
+        let mut stream = configured(before);
+        stream.record(MP_PUT, 100, &MP_PUT_ARGS).record(MP_PUT, 150, &MP_PUT_ARGS);
+        stream.settings = after;
+        configure(&mut stream);
+        stream.number(number).record(MP_PUT, 50, &MP_PUT_ARGS);
+        let (trace, kept) = whole(&stream, &[]);
+        assert_eq!((trace.fact("restarts"), trace.fact("lost_frames")), (Some(1), Some(lost)));
+        assert_eq!(kept.rows.last().unwrap().ticks, 51);
+    }
+}
+
+#[test]
+fn within_a_run_a_counter_may_wrap_or_frames_may_be_missing_after_a_configuration_record() {
+    for (number, stamp, lost, ticks) in [(1, 20, 0, 176), (3, 120, 2, 20)] {
+        let mut stream = configured(Settings { stamp: 1, ..Settings::default() });
+        stream.record(MP_PUT, 100, &MP_PUT_ARGS);
+        configure(&mut stream);
+        stream.number(number).record(MP_PUT, stamp, &MP_PUT_ARGS);
+        let (trace, kept) = whole(&stream, &[]);
+        assert_eq!((trace.fact("restarts"), trace.fact("lost_frames")), (Some(0), Some(lost)));
+        assert_eq!(kept.rows.last().unwrap().ticks, ticks);
+    }
+}
+
+#[test]
 fn a_gap_is_counted_before_the_frame_that_shows_it() {
     let mut stream = configured(Settings::default());
     stream.number(250).record(MP_PUT, 1, &MP_PUT_ARGS).number(4).record(MP_PUT, 2, &MP_PUT_ARGS);
