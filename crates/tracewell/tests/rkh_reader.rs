@@ -14,8 +14,10 @@ use tracewell::input::Reading;
 use tracewell::model::schema::ArgumentKind;
 use tracewell::model::values;
 use tracewell::model::{Diagnostic, Loss, LossCause, Severity, Trace};
-use tracewell::report::{Report, ReportOptions};
+use tracewell::report::info::Census;
+use tracewell::report::{Layout, Report, ReportOptions};
 use tracewell::select::Selection;
+use tracewell::text::calendar::Zone;
 use tracewell_wire::rkh::{Dialect, Field, FieldType, Item, Settings, ids};
 
 /// Decodes with a window that grows by `piece` bytes at a time and drops the bytes that the reader
@@ -204,6 +206,63 @@ fn within_a_run_a_counter_may_wrap_or_frames_may_be_missing_after_a_configuratio
         assert_eq!((trace.fact("restarts"), trace.fact("lost_frames")), (Some(0), Some(lost)));
         assert_eq!(kept.rows.last().unwrap().ticks, ticks);
     }
+}
+
+/// Adds the configuration record of a target with this clock.
+fn configure_rate(stream: &mut Stream, ticks_per_second: u16) {
+    let mut frame = vec![0xAC];
+    frame.extend(configuration(stream.settings, 0x3400));
+    frame.truncate(12);
+    frame.extend(ticks_per_second.to_le_bytes());
+    stream.frame(&frame);
+}
+
+#[test]
+fn a_new_rate_of_the_clock_changes_no_earlier_time() {
+    let mut stream = configured(Settings::default());
+    stream.record(MP_PUT, 5000, &MP_PUT_ARGS).record(MP_PUT, 8510, &MP_PUT_ARGS);
+    let offset = stream.bytes.len() as u64;
+    configure_rate(&mut stream, 30);
+    stream.number(0).record(MP_PUT, 7, &MP_PUT_ARGS).record(MP_PUT, 6, &MP_PUT_ARGS);
+    let offsets = [offset, stream.bytes.len() as u64];
+    configure(&mut stream);
+    stream.number(0).record(MP_PUT, 0, &MP_PUT_ARGS).record(MP_PUT, 1, &MP_PUT_ARGS);
+    configure(&mut stream);
+    stream.record(MP_PUT, 2, &MP_PUT_ARGS);
+    let (trace, kept) = whole(&stream, &[]);
+    let nanoseconds = |trace: &Trace, row: usize| trace.clock.nanoseconds(kept.rows[row].ticks);
+    // One tick of the new rate separates the first two runs. In the second run, the counter wraps.
+    let second = 3_510_000_000;
+    let third = second + (1 << 32) * 1_000_000_000 / 30;
+    let times = [0, 0, second, second, second + 33_333_333, third];
+    let later = [third, third + 1_000_000, third + 2_000_000, third + 2_000_000, third + 3_000_000];
+    for (row, time) in times.into_iter().chain(later).enumerate() {
+        assert_eq!(nanoseconds(&trace, row), Some(time), "{row}");
+    }
+    let notes = trace.diagnostics.iter().map(ToString::to_string);
+    let notes: Vec<_> = notes.filter(|note| note.contains("clock")).collect();
+    let [second, third] = offsets;
+    let changed = |offset, rates| {
+        format!("note: at byte {offset}: the target's clock changed {rates} ticks per second")
+    };
+    assert_eq!(notes, [changed(second, "from 1000 to 30"), changed(third, "from 30 to 1000")]);
+    let info = Census::default().text(&trace, Layout::default(), &Zone::utc());
+    assert!(info.contains("counting up, 1000 ticks per second at first\n"), "{info}");
+
+    // The rate that the user specified holds for the whole trace.
+    let (trace, _) = whole(&stream, &["rate=1000000"]);
+    assert_eq!(nanoseconds(&trace, 2), Some(3_510_000));
+    assert_eq!(trace.clock.changes, []);
+}
+
+#[test]
+fn the_first_rate_also_holds_for_earlier_events() {
+    let mut stream = Stream::new(Settings::default());
+    stream.record(MP_PUT, 5, &MP_PUT_ARGS).record(MP_PUT, 7, &MP_PUT_ARGS);
+    configure(&mut stream);
+    let (trace, kept) = whole(&stream, &["dialect=3.4"]);
+    assert_eq!(trace.clock.nanoseconds(kept.rows[1].ticks), Some(2_000_000));
+    assert_eq!(trace.clock.changes, []);
 }
 
 #[test]

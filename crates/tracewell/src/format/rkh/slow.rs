@@ -45,7 +45,7 @@ impl Chunk<'_, '_> {
             // the following frames are decoded.
             && self.state.trusts(&configuration)
         {
-            self.configure(&configuration)?;
+            self.configure(&configuration, self.offset + frame.cut.start as u64)?;
             // Configuration records of this form have neither a sequence number nor a timestamp.
             if configuration.form == Form::Thirteen {
                 let header = Header::bare(&self.state.settings, frame.bytes);
