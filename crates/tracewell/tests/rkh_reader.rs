@@ -14,8 +14,10 @@ use tracewell::input::Reading;
 use tracewell::model::schema::ArgumentKind;
 use tracewell::model::values;
 use tracewell::model::{Diagnostic, Loss, LossCause, Severity, Trace};
-use tracewell::report::{Report, ReportOptions};
+use tracewell::report::info::Census;
+use tracewell::report::{Layout, Report, ReportOptions};
 use tracewell::select::Selection;
+use tracewell::text::calendar::Zone;
 use tracewell_wire::rkh::{Dialect, Field, FieldType, Item, Settings, ids};
 
 /// Decodes with a window that grows by `piece` bytes at a time and drops the bytes that the reader
@@ -126,6 +128,141 @@ fn zero_after_255_is_a_restart_only_if_the_clock_says_so() {
         assert_eq!((trace.fact("restarts"), trace.losses.is_empty()), (Some(restarts), true));
         assert_eq!(kept.rows.last().unwrap().ticks, ticks);
     }
+}
+
+#[test]
+fn a_decreasing_timestamp_shows_a_restart_if_the_first_frame_of_the_run_is_not_there() {
+    for is_damaged in [false, true] {
+        let mut stream = configured(Settings::default());
+        stream.record(MP_PUT, 5000, &MP_PUT_ARGS).record(MP_PUT, 5001, &MP_PUT_ARGS);
+        configure(&mut stream);
+        if is_damaged {
+            stream.number(0).record(MP_PUT, 9, &MP_PUT_ARGS);
+            let checksum = stream.bytes.len() - 2;
+            stream.bytes[checksum] ^= 1;
+        }
+        let offset = stream.bytes.len() as u64;
+        stream.number(1).record(MP_PUT, 10, &MP_PUT_ARGS).record(MP_PUT, 12, &MP_PUT_ARGS);
+        let (trace, kept) = whole(&stream, &[]);
+        assert_eq!((trace.fact("restarts"), trace.fact("lost_frames")), (Some(1), Some(1)));
+        let missing = Loss { before: 4, events: Some(1), cause: LossCause::Missing, offset };
+        assert_eq!(kept.losses.last(), Some(&missing));
+        assert_eq!(kept.losses.len(), 1 + usize::from(is_damaged));
+        let ticks: Vec<_> = kept.rows.iter().map(|row| row.ticks).collect();
+        assert_eq!(ticks, [0, 0, 1, 1, 2, 4]);
+    }
+}
+
+#[test]
+fn without_numbers_a_decreasing_timestamp_after_a_configuration_record_shows_a_restart() {
+    let mut stream = configured(Settings { sequence: false, ..Settings::default() });
+    stream.record(MP_PUT, 5000, &MP_PUT_ARGS).record(MP_PUT, 5001, &MP_PUT_ARGS);
+    configure(&mut stream);
+    stream.record(MP_PUT, 5003, &MP_PUT_ARGS);
+    configure(&mut stream);
+    stream.record(MP_PUT, 10, &MP_PUT_ARGS).record(MP_PUT, 12, &MP_PUT_ARGS);
+    // Without a configuration record, the counter has wrapped.
+    stream.record(MP_PUT, 11, &MP_PUT_ARGS);
+    let (trace, kept) = whole(&stream, &[]);
+    assert_eq!((trace.fact("restarts"), trace.losses.is_empty()), (Some(1), true));
+    let ticks: Vec<_> = kept.rows.iter().map(|row| row.ticks).collect();
+    assert_eq!(ticks, [0, 0, 1, 1, 3, 3, 4, 6, 5 + (1 << 32)]);
+}
+
+#[test]
+fn a_program_with_other_switches_or_widths_is_a_new_run() {
+    let usual = Settings::default();
+    for (before, after, number, lost) in [
+        (Settings { sequence: false, ..usual }, usual, 0, 0),
+        (Settings { sequence: false, ..usual }, usual, 2, 2),
+        (usual, Settings { sequence: false, ..usual }, 0, 0),
+        (usual, Settings { stamp: 2, ..usual }, 3, 3),
+        (
+            Settings { sequence: false, ..usual },
+            Settings { sequence: false, stamp: 2, ..usual },
+            0,
+            0,
+        ),
+    ] {
+        let mut stream = configured(before);
+        stream.record(MP_PUT, 100, &MP_PUT_ARGS).record(MP_PUT, 150, &MP_PUT_ARGS);
+        stream.settings = after;
+        configure(&mut stream);
+        stream.number(number).record(MP_PUT, 50, &MP_PUT_ARGS);
+        let (trace, kept) = whole(&stream, &[]);
+        assert_eq!((trace.fact("restarts"), trace.fact("lost_frames")), (Some(1), Some(lost)));
+        assert_eq!(kept.rows.last().unwrap().ticks, 51);
+    }
+}
+
+#[test]
+fn within_a_run_a_counter_may_wrap_or_frames_may_be_missing_after_a_configuration_record() {
+    for (number, stamp, lost, ticks) in [(1, 20, 0, 176), (3, 120, 2, 20)] {
+        let mut stream = configured(Settings { stamp: 1, ..Settings::default() });
+        stream.record(MP_PUT, 100, &MP_PUT_ARGS);
+        configure(&mut stream);
+        stream.number(number).record(MP_PUT, stamp, &MP_PUT_ARGS);
+        let (trace, kept) = whole(&stream, &[]);
+        assert_eq!((trace.fact("restarts"), trace.fact("lost_frames")), (Some(0), Some(lost)));
+        assert_eq!(kept.rows.last().unwrap().ticks, ticks);
+    }
+}
+
+/// Adds the configuration record of a target with this clock.
+fn configure_rate(stream: &mut Stream, ticks_per_second: u16) {
+    let mut frame = vec![0xAC];
+    frame.extend(configuration(stream.settings, 0x3400));
+    frame.truncate(12);
+    frame.extend(ticks_per_second.to_le_bytes());
+    stream.frame(&frame);
+}
+
+#[test]
+fn a_new_rate_of_the_clock_changes_no_earlier_time() {
+    let mut stream = configured(Settings::default());
+    stream.record(MP_PUT, 5000, &MP_PUT_ARGS).record(MP_PUT, 8510, &MP_PUT_ARGS);
+    let offset = stream.bytes.len() as u64;
+    configure_rate(&mut stream, 30);
+    stream.number(0).record(MP_PUT, 7, &MP_PUT_ARGS).record(MP_PUT, 6, &MP_PUT_ARGS);
+    let offsets = [offset, stream.bytes.len() as u64];
+    configure(&mut stream);
+    stream.number(0).record(MP_PUT, 0, &MP_PUT_ARGS).record(MP_PUT, 1, &MP_PUT_ARGS);
+    configure(&mut stream);
+    stream.record(MP_PUT, 2, &MP_PUT_ARGS);
+    let (trace, kept) = whole(&stream, &[]);
+    let nanoseconds = |trace: &Trace, row: usize| trace.clock.nanoseconds(kept.rows[row].ticks);
+    // One tick of the new rate separates the first two runs. In the second run, the counter wraps.
+    let second = 3_510_000_000;
+    let third = second + (1 << 32) * 1_000_000_000 / 30;
+    let times = [0, 0, second, second, second + 33_333_333, third];
+    let later = [third, third + 1_000_000, third + 2_000_000, third + 2_000_000, third + 3_000_000];
+    for (row, time) in times.into_iter().chain(later).enumerate() {
+        assert_eq!(nanoseconds(&trace, row), Some(time), "{row}");
+    }
+    let notes = trace.diagnostics.iter().map(ToString::to_string);
+    let notes: Vec<_> = notes.filter(|note| note.contains("clock")).collect();
+    let [second, third] = offsets;
+    let changed = |offset, rates| {
+        format!("note: at byte {offset}: the target's clock changed {rates} ticks per second")
+    };
+    assert_eq!(notes, [changed(second, "from 1000 to 30"), changed(third, "from 30 to 1000")]);
+    let info = Census::default().text(&trace, Layout::default(), &Zone::utc());
+    assert!(info.contains("counting up, 1000 ticks per second at first\n"), "{info}");
+
+    // The rate that the user specified holds for the whole trace.
+    let (trace, _) = whole(&stream, &["rate=1000000"]);
+    assert_eq!(nanoseconds(&trace, 2), Some(3_510_000));
+    assert_eq!(trace.clock.changes, []);
+}
+
+#[test]
+fn the_first_rate_also_holds_for_earlier_events() {
+    let mut stream = Stream::new(Settings::default());
+    stream.record(MP_PUT, 5, &MP_PUT_ARGS).record(MP_PUT, 7, &MP_PUT_ARGS);
+    configure(&mut stream);
+    let (trace, kept) = whole(&stream, &["dialect=3.4"]);
+    assert_eq!(trace.clock.nanoseconds(kept.rows[1].ticks), Some(2_000_000));
+    assert_eq!(trace.clock.changes, []);
 }
 
 #[test]

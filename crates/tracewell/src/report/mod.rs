@@ -486,7 +486,8 @@ fn heading_of_clock(trace: &Trace) -> String {
         Some(rate) => format!("{rate} ticks per second"),
         None => "rate unknown (-O rate=TICKS_PER_SECOND)".to_owned(),
     };
-    format!("counter 0..{} counting {}, {rate}", clock.counter.last, clock.counter.direction)
+    let first = if clock.changes.len() > 1 { " at first" } else { "" };
+    format!("counter 0..{} counting {}, {rate}{first}", clock.counter.last, clock.counter.direction)
 }
 
 /// Returns the line about losses.

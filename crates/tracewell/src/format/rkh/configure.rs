@@ -4,13 +4,13 @@
 use tracewell_wire::rkh::Configuration;
 
 use super::chunk::Chunk;
-use crate::model::{Flow, Rate};
+use crate::model::{Flow, Rate, Severity, Trace};
 
 impl Chunk<'_, '_> {
-    /// Applies a configuration record. All names become invalid, because the target may have
-    /// restarted.
+    /// Applies the configuration record at an offset of the source. All names become invalid,
+    /// because the target may have restarted.
     #[cold]
-    pub(super) fn configure(&mut self, configuration: &Configuration) -> Flow {
+    pub(super) fn configure(&mut self, configuration: &Configuration, offset: u64) -> Flow {
         // The events that are already in the batch use the earlier names and settings.
         self.flush()?;
         let (state, trace) = (&mut *self.state, &mut *self.out.trace);
@@ -39,7 +39,26 @@ impl Chunk<'_, '_> {
         // The user's rate has priority, because a target cannot announce a rate above 65535 ticks
         // per second.
         let announced = Rate::new(u64::from(configuration.stamps_per_second), 1);
-        trace.clock.rate = state.options.rate.or(announced).or(trace.clock.rate);
+        if let Some(rate) = announced.filter(|_| state.options.rate.is_none()) {
+            set_rate(trace, rate, state.timeline.ticks(), offset);
+        }
         Flow::Continue(())
+    }
+}
+
+/// Sets the rate of the clock from `ticks` on. If the rate was unknown, it also holds for earlier
+/// events.
+fn set_rate(trace: &mut Trace, rate: Rate, ticks: u64, offset: u64) {
+    let clock = &mut trace.clock;
+    match clock.changes.last().map(|change| change.rate).or(clock.rate) {
+        Some(known) if known == rate => {}
+        Some(known) if ticks > 0 => {
+            // The times of earlier events stay as they are.
+            clock.change_rate(ticks, rate);
+            let message =
+                format!("the target's clock changed from {known} to {rate} ticks per second");
+            trace.diagnostics.add(Severity::Note, offset, message);
+        }
+        _ => clock.rate = Some(rate),
     }
 }

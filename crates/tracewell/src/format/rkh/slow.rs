@@ -45,7 +45,7 @@ impl Chunk<'_, '_> {
             // the following frames are decoded.
             && self.state.trusts(&configuration)
         {
-            self.configure(&configuration)?;
+            self.configure(&configuration, self.offset + frame.cut.start as u64)?;
             // Configuration records of this form have neither a sequence number nor a timestamp.
             if configuration.form == Form::Thirteen {
                 let header = Header::bare(&self.state.settings, frame.bytes);
@@ -87,13 +87,11 @@ impl Chunk<'_, '_> {
         let bytes = frame.bytes.get(header.length..).unwrap_or_default();
         let arguments = Arguments { bytes, length };
         let code = ids::code(header.id, settings.id, self.state.dialect.has_groups());
-        if let Some(number) = header.number {
-            let order = self.state.timeline.order(number, header.stamp);
-            // Report the loss before this frame's event is added, but only if the arguments show
-            // that the frame is an event.
-            if order != Order::Next && self.state.check(code, arguments).is_ok() {
-                self.out_of_order(order, frame.cut)?;
-            }
+        let order = self.state.timeline.order(header.number, header.stamp);
+        // Report the loss before this frame's event is added, but only if the arguments show that
+        // the frame is an event.
+        if order != Order::Next && self.state.check(code, arguments).is_ok() {
+            self.out_of_order(order, frame.cut)?;
         }
         let state = &mut *self.state;
         let row = state.pending.rows.end();
@@ -105,12 +103,11 @@ impl Chunk<'_, '_> {
                 if let Some(number) = header.number {
                     state.timeline.number(number);
                 }
-                if let Some(stamp) = header.stamp {
-                    state.timeline.stamp(stamp);
+                if let Some(stamp) = header.stamp
+                    && state.timeline.stamp(stamp)
+                {
                     // Ticks count from the first timestamp.
-                    if !std::mem::replace(&mut state.stamped, true) {
-                        self.out.trace.clock.first_stamp = u64::from(stamp);
-                    }
+                    self.out.trace.clock.first_stamp = u64::from(stamp);
                 }
                 state.counts.good += 1;
                 let id = header.shown_id(state.base, code);
@@ -173,29 +170,33 @@ impl Chunk<'_, '_> {
     #[cold]
     fn out_of_order(&mut self, order: Order, cut: Cut) -> Flow {
         let offset = self.offset + cut.start as u64;
-        match order {
-            Order::Next => Flow::Continue(()),
-            Order::Restarted => {
+        let missing = match order {
+            Order::Next => 0,
+            Order::Restarted(missing) => {
                 self.flush()?;
                 self.state.counts.restarts += 1;
                 self.state.timeline.restart();
                 self.state.running = None;
                 let message = "target restarted: sequence numbers and timestamps start over";
                 self.out.trace.diagnostics.add(Severity::Note, offset, message);
-                Flow::Continue(())
+                missing
             }
             Order::Gap(missing) => {
-                self.state.counts.sequence_gaps += 1;
-                self.state.counts.lost_frames += u64::from(missing);
-                // The missing events may include the end of the step.
-                self.state.running = None;
                 if missing == u8::MAX {
                     let message = "repeated sequence number: a duplicate frame, or 255 lost";
                     self.out.trace.diagnostics.add(Severity::Warning, offset, message);
                 }
-                self.lose(Some(u64::from(missing)), LossCause::Missing, cut)
+                missing
             }
+        };
+        if missing == 0 {
+            return Flow::Continue(());
         }
+        self.state.counts.sequence_gaps += 1;
+        self.state.counts.lost_frames += u64::from(missing);
+        // The missing events may include the end of the step.
+        self.state.running = None;
+        self.lose(Some(u64::from(missing)), LossCause::Missing, cut)
     }
 }
 

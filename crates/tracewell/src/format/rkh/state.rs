@@ -46,8 +46,6 @@ pub(super) struct State {
     /// Any other schema stays in use, whatever version the target has.
     pub(super) own_schema: bool,
     pub(super) timeline: Timeline,
-    /// True after the first timestamp.
-    pub(super) stamped: bool,
     pub(super) symbols: Symbols,
     pub(super) counts: Counts,
     /// True while bytes are dropped up to the next flag.
@@ -134,7 +132,6 @@ impl State {
             tables: None,
             own_schema: true,
             timeline: Timeline::new(&options.settings),
-            stamped: false,
             symbols: Symbols::default(),
             counts: Counts::default(),
             hunting: true,

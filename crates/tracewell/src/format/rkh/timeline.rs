@@ -2,7 +2,8 @@
 //!
 //! Sequence numbers have eight bits, so a loss of exactly 256 frames cannot be noticed. A stream
 //! may begin with any number. A restarted target sends its configuration record and counts from 0.
-//! This change of the number is not a loss.
+//! This change of the number is not a loss. If the first frames of the new run are missing, or if
+//! frames have no numbers, a decreasing timestamp after the configuration record shows the restart.
 //!
 //! Only events set the previous number and the previous timestamp. If a frame has a valid checksum
 //! but is not an event, it may consist of parts of two frames. If such a frame has the expected
@@ -12,13 +13,14 @@ use tracewell_wire::rkh::Settings;
 
 use crate::model::{Counter, Direction};
 
-/// The result of comparing a frame's number with the number of the previous event.
+/// The result of comparing an event with the previous event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
     /// The number follows the previous number, or it is the first number of the stream.
     Next,
-    /// The number is 0 after a configuration record: the target restarted.
-    Restarted,
+    /// The event is the first one after a restart of the target. Before it, this number of frames
+    /// of the new run are missing, 0 to 255.
+    Restarted(u8),
     /// Number of frames that are missing before this frame, 1 to 255.
     Gap(u8),
 }
@@ -31,10 +33,13 @@ pub(super) struct Timeline {
     /// previous event.
     skipped: u8,
     pub(super) first_number: Option<u8>,
-    /// True if a configuration record has followed the latest numbered frame.
+    /// True if a configuration record has followed the latest event with a number or a timestamp.
     configured: bool,
     counter: Counter,
+    /// `None` before the first timestamp, and if the width of timestamps has changed since then.
     last_stamp: Option<u32>,
+    /// True after the first timestamp.
+    stamped: bool,
     ticks: u64,
 }
 
@@ -47,6 +52,7 @@ impl Timeline {
             configured: false,
             counter: counter(settings),
             last_stamp: None,
+            stamped: false,
             ticks: 0,
         }
     }
@@ -76,17 +82,15 @@ impl Timeline {
         }
     }
 
-    /// Compares the number of an event with the previous number. A 0 after 255 means a restart only
-    /// if the timestamp decreased.
+    /// Compares an event with the previous event.
     #[inline]
-    pub(super) fn order(&self, number: u8, stamp: Option<u32>) -> Order {
-        let Some(last) = self.last_number else { return Order::Next };
-        let missing = number.wrapping_sub(last).wrapping_sub(1);
-        // Without a restart, the number 0 follows 255. So after 255, only a decreasing timestamp
-        // indicates a restart.
-        if self.configured && number == 0 && (missing != 0 || self.goes_back(stamp)) {
-            return Order::Restarted;
+    pub(super) fn order(&self, number: Option<u8>, stamp: Option<u32>) -> Order {
+        if self.configured && self.has_restarted(number, stamp) {
+            // The target counts from 0.
+            return Order::Restarted(number.unwrap_or(0));
         }
+        let (Some(number), Some(last)) = (number, self.last_number) else { return Order::Next };
+        let missing = missing(last, number);
         match missing.checked_sub(self.skipped) {
             // The skipped frames may be damage that looks like frames, so perhaps the target never
             // sent them.
@@ -95,6 +99,28 @@ impl Timeline {
             Some(rest) => Order::Gap(rest),
             None => Order::Gap(missing),
         }
+    }
+
+    /// Returns true if the first event after a configuration record belongs to a new run. A target
+    /// may also repeat its configuration record within a run.
+    #[cold]
+    fn has_restarted(&self, number: Option<u8>, stamp: Option<u32>) -> bool {
+        let goes_back = self.goes_back(stamp);
+        let Some((number, last)) = number.zip(self.last_number) else { return goes_back };
+        let missing = missing(last, number);
+        if missing == 0 || missing == self.skipped {
+            // Within a run, a counter of one byte wraps often. So if the numbers continue, a
+            // decreasing timestamp is not enough.
+            number == 0 && goes_back
+        } else {
+            number == 0 || goes_back
+        }
+    }
+
+    /// Returns true if a timestamp is less than the previous one, or if their widths differ. The
+    /// width is compiled into the target, so a new width means that another program has started.
+    fn goes_back(&self, stamp: Option<u32>) -> bool {
+        stamp.is_some_and(|stamp| self.last_stamp.map_or(self.stamped, |last| stamp < last))
     }
 
     /// Stores the number of an event.
@@ -108,7 +134,7 @@ impl Timeline {
     pub(super) fn skip(&mut self, number: u8) -> bool {
         let follows = self.last_number.is_some_and(|last| {
             // `skipped` cannot exceed 255.
-            number.wrapping_sub(last).wrapping_sub(1) == self.skipped && self.skipped < u8::MAX
+            missing(last, number) == self.skipped && self.skipped < u8::MAX
         });
         self.skipped += u8::from(follows);
         follows
@@ -131,10 +157,6 @@ impl Timeline {
         self.ticks = ticks;
     }
 
-    fn goes_back(&self, stamp: Option<u32>) -> bool {
-        stamp.zip(self.last_stamp).is_some_and(|(stamp, last)| stamp < last)
-    }
-
     /// Begins a new run of the target. The timestamps of the new run have no relation to the
     /// earlier timestamps, and the time between the runs is unknown. One tick separates the runs.
     pub(super) fn restart(&mut self) {
@@ -142,15 +164,22 @@ impl Timeline {
         self.ticks += 1;
     }
 
-    /// Stores the timestamp of an event.
+    /// Stores the timestamp of an event. Returns true if it is the first timestamp of the stream.
     #[inline]
-    pub(super) fn stamp(&mut self, stamp: u32) {
+    pub(super) fn stamp(&mut self, stamp: u32) -> bool {
         if let Some(last) = self.last_stamp {
             let elapsed = self.counter.elapsed(u64::from(last), u64::from(stamp));
             self.ticks = self.ticks.saturating_add(elapsed);
         }
-        self.last_stamp = Some(stamp);
+        (self.last_stamp, self.configured) = (Some(stamp), false);
+        !std::mem::replace(&mut self.stamped, true)
     }
+}
+
+/// Returns the number of frames that are missing between two sequence numbers.
+#[inline]
+const fn missing(last: u8, number: u8) -> u8 {
+    number.wrapping_sub(last).wrapping_sub(1)
 }
 
 fn counter(settings: &Settings) -> Counter {
