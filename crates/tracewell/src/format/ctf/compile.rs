@@ -117,8 +117,8 @@ impl Registers {
 /// Addresses of the types whose locations are already added.
 pub(super) type Visited = std::collections::HashSet<usize, RandomState>;
 
-/// The facts that a compiler knows about the byte at a position. If numbers in a byte have different
-/// byte orders, the places of their bits in this byte are not defined.
+/// The facts that a compiler knows about the byte at a position. If numbers in a byte have
+/// different byte orders, the places of their bits in this byte are not defined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Shared {
     /// The position in bits, modulo 8; `None` if it is not known.
