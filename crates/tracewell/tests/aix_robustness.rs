@@ -7,6 +7,7 @@ mod support;
 use proptest::prelude::*;
 use support::{EventLog, in_pieces, settings};
 use tracewell::analysis::scheduling::{Scheduling, Wanted};
+use tracewell::format::aix::Header;
 use tracewell::format::{self, Progress};
 use tracewell::input::{Input, InputError};
 use tracewell::model::{LossCause, Severity, Trace};
@@ -284,32 +285,64 @@ fn timestamps_of_32_bits_wrap() {
     assert_eq!(ticks[3..], [0x20, 0x28]);
 }
 
+const ROUND: u64 = 1 << 32;
+
+/// Reads a file with an entry for each processor and timestamp, and returns the ticks.
+fn ticks_of(entries: &[(u16, u64)]) -> Vec<u64> {
+    let entry = |(cpu, tick): &(u16, u64)| {
+        plain(at(Env::Bits64, *cpu, *tick), hook64(0x0A70, 7, 0), [0; 5])
+    };
+    let frames: Vec<_> = entries.iter().map(entry).collect();
+    let (_, kept) = read(&container(ByteOrder::Big, &frames));
+    kept.rows.iter().map(|row| row.ticks).collect()
+}
+
 #[test]
-fn a_timestamp_wraps_if_it_decreases_by_more_than_half_the_range() {
-    const ROUND: u64 = 1 << 32;
-    const HALF: u64 = 1 << 31;
+fn a_timestamp_of_the_same_processor_wraps_unless_it_decreases_a_little() {
+    const LITTLE: u64 = ROUND / 16;
     let late = 0xF000_0000;
     for (entries, expected) in [
-        (&[(0, 0), (0, HALF + 5), (0, 5), (0, 6)][..], &[0, HALF + 5, 5, 6][..]),
-        (&[(0, 0), (0, HALF + 6), (0, 5), (0, 6)], &[0, HALF + 6, ROUND + 5, ROUND + 6]),
+        (&[(0, 0), (0, LITTLE + 5), (0, 5), (0, 6)][..], &[0, LITTLE + 5, 5, 6][..]),
+        (&[(0, 0), (0, LITTLE + 6), (0, 5), (0, 6)], &[0, LITTLE + 6, ROUND + 5, ROUND + 6]),
         (
             &[(0, 0), (0, late), (0, 5), (0, late), (0, 6)],
             &[0, late, ROUND + 5, ROUND + late, 2 * ROUND + 6],
         ),
-        // Each processor has a clock of its own.
-        (&[(0, 0), (0, late), (1, 5), (0, 6)], &[0, late, 5, ROUND + 6]),
+        // An entry that was delayed past a wrap is still in the previous round.
+        (
+            &[(0, 0), (0, late), (0, 5), (0, late + 6), (0, 6)],
+            &[0, late, ROUND + 5, late + 6, ROUND + 6],
+        ),
+        // The processor was idle for more than half of a round.
+        (&[(0, 0), (0, 0xC000_0010), (0, 0x5000_0000)], &[0, 0xC000_0010, ROUND + 0x5000_0000]),
         (&[(4095, 0), (4095, late), (4095, 5)], &[0, late, ROUND + 5]),
         (&[(4096, 0), (4096, late), (4096, 5)], &[0, late, 5]),
         // Timestamps of more than 32 bits do not wrap.
         (&[(0, 0), (0, late), (0, ROUND), (0, 5)], &[0, late, ROUND, ROUND + 5]),
     ] {
-        let entry = |(cpu, tick): &(u16, u64)| {
-            plain(at(Env::Bits64, *cpu, *tick), hook64(0x0A70, 7, 0), [0; 5])
-        };
-        let frames: Vec<_> = entries.iter().map(entry).collect();
-        let (_, kept) = read(&container(ByteOrder::Big, &frames));
-        let ticks: Vec<_> = kept.rows.iter().map(|row| row.ticks).collect();
-        assert_eq!(ticks, expected, "{entries:?}");
+        assert_eq!(ticks_of(entries), expected, "{entries:?}");
+    }
+}
+
+#[test]
+fn a_timestamp_is_in_the_round_of_the_latest_entry_of_other_processors() {
+    const HALF: u64 = ROUND / 2;
+    let late = 0xF000_0000;
+    for (entries, expected) in [
+        (&[(0, 0), (0, HALF + 5), (1, 5), (0, HALF + 6)][..], &[0, HALF + 5, 5, HALF + 6][..]),
+        (&[(0, 0), (0, HALF + 6), (1, 5), (0, 6)], &[0, HALF + 6, ROUND + 5, ROUND + 6]),
+        // The first entry of a processor comes after the wrap of another processor.
+        (
+            &[(0, 0), (0, late), (0, 5), (1, 9), (0, 12), (1, late)],
+            &[0, late, ROUND + 5, ROUND + 9, ROUND + 12, ROUND + late],
+        ),
+        // A processor is idle while the counter wraps twice.
+        (
+            &[(1, 0), (0, late), (0, 5), (0, late), (0, 6), (1, 20), (1, 30)],
+            &[0, late, ROUND + 5, ROUND + late, 2 * ROUND + 6, 2 * ROUND + 20, 2 * ROUND + 30],
+        ),
+    ] {
+        assert_eq!(ticks_of(entries), expected, "{entries:?}");
     }
 }
 
@@ -343,6 +376,68 @@ fn a_new_process_runs_the_program_of_its_parent() {
         plain(of(9, None, 30), hook32(0x0A1, HookType::Trchk, 1), [0; 5]),
     ];
     assert_eq!(last_context(&frames), (9, "one".to_owned()));
+}
+
+#[test]
+fn a_new_process_runs_the_program_of_its_parent_if_only_a_hook_names_the_parent() {
+    let of = |tid, pid, tick| FrameHeader { tid, pid, ..at(Env::Bits32, 0, tick) };
+    let dispatch = |tid, pid, tick| {
+        plain(of(None, None, tick), hook32(0x106, HookType::Trchkg, 0), [tid, pid, 0, 0, 0])
+    };
+    let exec = |head| generic(head, hook32(0x134, HookType::Trcgen, 0), 60, b"\0\0\0\0/bin/one\0");
+    let fork = |head| plain(head, hook32(0x139, HookType::Trchkg, 0), [61, 9, 0, 0, 0]);
+    let after = |tid| plain(of(tid, None, 50), hook32(0x0A1, HookType::Trchk, 1), [0; 5]);
+    let expected = (9, "one".to_owned());
+    let none = of(None, None, 20);
+    let frames = [dispatch(7, 60, 10), exec(none), fork(none), dispatch(9, 61, 40), after(None)];
+    assert_eq!(last_context(&frames), expected);
+    // Only an earlier frame names the process of thread 7.
+    let frames = [exec(of(Some(7), Some(60), 10)), fork(of(Some(7), None, 20)), after(Some(9))];
+    assert_eq!(last_context(&frames), expected);
+    // Only the dispatch names the process of thread 7.
+    let frames = [dispatch(7, 60, 10), exec(none), fork(of(Some(7), None, 20)), after(Some(9))];
+    assert_eq!(last_context(&frames), expected);
+}
+
+#[test]
+fn a_thread_of_another_process_has_the_program_of_that_process() {
+    let of = |tid, pid, tick| FrameHeader { tid: Some(tid), pid, ..at(Env::Bits32, 0, tick) };
+    let exec = |tid, pid, path: &[u8], tick| {
+        let path = [&[0; 4], path].concat();
+        generic(of(tid, Some(pid), tick), hook32(0x134, HookType::Trcgen, 0), pid, &path)
+    };
+    let hook =
+        |tid, pid, tick| plain(of(tid, pid, tick), hook32(0x0A1, HookType::Trchk, 1), [0; 5]);
+    let mut frames = vec![
+        exec(5, 7, b"/bin/alpha\0", 10),
+        hook(5, Some(7), 20),
+        exec(6, 9, b"/bin/beta\0", 30),
+        // The id of the thread is reused.
+        hook(5, Some(9), 40),
+    ];
+    assert_eq!(last_context(&frames), (5, "beta".to_owned()));
+    frames.push(hook(5, Some(7), 50));
+    assert_eq!(last_context(&frames), (5, "alpha".to_owned()));
+    frames.push(hook(5, None, 60));
+    assert_eq!(last_context(&frames), (5, "alpha".to_owned()));
+}
+
+/// Returns the number of contexts, without the unknown one.
+fn contexts(frames: &[Written]) -> usize {
+    read(&container(ByteOrder::Big, frames)).0.contexts.len()
+}
+
+#[test]
+fn a_thread_keeps_its_context_when_its_process_becomes_known() {
+    let hook = |pid, tick| {
+        let head = FrameHeader { pid, ..at(Env::Bits32, 0, tick) };
+        plain(head, hook32(0x0A1, HookType::Trchk, 1), [0; 5])
+    };
+    let frames = [hook(None, 10), hook(Some(60), 20), hook(None, 30), hook(Some(60), 40)];
+    assert_eq!(contexts(&frames), 1);
+    // A thread of another process is another thread, also if no program is known.
+    let frames = [hook(None, 10), hook(Some(60), 20), hook(Some(61), 30)];
+    assert_eq!(contexts(&frames), 2);
 }
 
 #[test]
@@ -452,8 +547,17 @@ fn cutting_the_input_into_pieces_does_not_matter() {
 
 /// Returns a file of one processor. Each entry has a tick and a number from `events`.
 fn file(cpu: u16, conversion: TimeConversion, events: &[(u64, u16)]) -> Vec<u8> {
+    file_started_at(0, cpu, conversion, events)
+}
+
+fn file_started_at(
+    start_tick: u64,
+    cpu: u16,
+    conversion: TimeConversion,
+    events: &[(u64, u16)],
+) -> Vec<u8> {
     let mut bytes = vec![0; HEADER];
-    let head = FileHeader { conversion, per_cpu: true, ..header(ByteOrder::Big) };
+    let head = FileHeader { conversion, start_tick, per_cpu: true, ..header(ByteOrder::Big) };
     head.write(&mut bytes).unwrap();
     for (tick, number) in events {
         let hook = hook32(0x0A1, HookType::Trchk, *number);
@@ -502,6 +606,140 @@ fn files_with_clocks_of_their_own_are_merged_by_nanoseconds() {
     assert_eq!(merged(&files).1, [3, 1, 4, 5, 2, 6]);
 }
 
+/// Returns the ticks of the events, and the ticks in the copies of their frames.
+fn ticks_and_copies(kept: &EventLog) -> (Vec<u64>, Vec<u64>) {
+    let copy = |record: &[u8]| {
+        Frame::read(ByteOrder::Big, &[record, &[0; 8]].concat()).unwrap().0.head.tick
+    };
+    kept.rows.iter().map(|row| (row.ticks, copy(&row.record))).unzip()
+}
+
+#[test]
+fn timestamps_of_several_files_wrap_before_they_are_merged() {
+    let ns = TimeConversion::NANOSECONDS;
+    let files = [
+        file(0, ns, &[(0xFFFF_FF00, 1), (0xFFFF_FFF0, 2), (0x100, 3), (0x200, 4)]),
+        file(1, ns, &[(0xFFFF_FF40, 5), (0xFFFF_FFF8, 6), (0x110, 7), (0x210, 8)]),
+    ];
+    let (_, numbers, kept) = merged(&files);
+    assert_eq!(numbers, [1, 5, 2, 6, 3, 7, 4, 8]);
+    let (ticks, copies) = ticks_and_copies(&kept);
+    assert_eq!(ticks, [0, 64, 240, 248, 512, 528, 768, 784]);
+    // A copy of all frames in one file has the same ticks.
+    assert_eq!(copies, ticks.iter().map(|tick| 0xFFFF_FF00 + tick).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_file_that_begins_after_a_wrap_is_merged_after_the_start() {
+    let ns = TimeConversion::NANOSECONDS;
+    let files = [
+        file_started_at(0xFFFF_FF00, 0, ns, &[]),
+        file(0, ns, &[(0xFFFF_FFF0, 1), (0x100, 2)]),
+        file(1, ns, &[(0x20, 3), (0x110, 4)]),
+    ];
+    let (_, numbers, kept) = merged(&files);
+    assert_eq!(numbers, [1, 3, 2, 4]);
+    assert_eq!(ticks_and_copies(&kept).0, [0, 0x30, 0x110, 0x120]);
+    // The tick at the start says nothing about files with another clock.
+    let half = TimeConversion { multiplier: 2, divisor: 1 };
+    let files = [
+        file_started_at(0xFFFF_FF00, 0, ns, &[(0xFFFF_FF00, 1)]),
+        file_started_at(0x7FFF_FF80, 1, half, &[(0x7FFF_FF80, 2), (0x7FFF_FF90, 3)]),
+    ];
+    let (_, numbers, kept) = merged(&files);
+    assert_eq!(numbers, [1, 2, 3]);
+    assert_eq!(ticks_and_copies(&kept).0, [0, 0, 0x20]);
+}
+
+#[test]
+fn the_ticks_of_several_files_are_those_of_the_first_file() {
+    let conversion = |multiplier, divisor| TimeConversion { multiplier, divisor };
+    let second = |ticks: u64| [0, 1, 2].map(|number| (ticks * number, number as u16));
+    let files = [
+        file(0, conversion(1000, 512), &second(512_000_000)),
+        file(1, conversion(1000, 256), &second(256_000_000)),
+        file(2, conversion(2000, 1024), &second(512_000_000)),
+    ];
+    let (trace, numbers, kept) = merged(&files);
+    assert_eq!(numbers, [0, 0, 0, 1, 1, 1, 2, 2, 2]);
+    let (ticks, copies) = ticks_and_copies(&kept);
+    assert_eq!(ticks, [[0; 3], [512_000_000; 3], [1_024_000_000; 3]].as_flattened());
+    assert_eq!(copies, ticks);
+    assert_eq!(trace.clock.nanoseconds(ticks[8]), Some(2_000_000_000));
+    assert_eq!(trace.diagnostics.worst(), None);
+}
+
+/// Returns the frame of a hook 00A with a conversion.
+fn conversion_entry(cpu: u16, tick: u64, conversion: TimeConversion) -> Vec<u8> {
+    let mut entry = vec![0; 64];
+    let length = conversion.write_entry(Env::Bits64, &mut entry).unwrap();
+    entry.truncate(length);
+    Written { head: at(Env::Bits64, cpu, tick), entry }.bytes(ByteOrder::Big)
+}
+
+#[test]
+fn files_without_a_conversion_in_the_header_are_merged_by_the_conversion_of_an_entry() {
+    const UNKNOWN: TimeConversion = TimeConversion { multiplier: 0, divisor: 0 };
+    let conversion = |multiplier, divisor| TimeConversion { multiplier, divisor };
+    let found = conversion(1000, 512);
+    let base = || file(0, UNKNOWN, &[]);
+    let files = |first: Vec<u8>, second: Vec<u8>| {
+        let a = file(0, UNKNOWN, &[(2000, 1), (3000, 2), (4000, 3)]);
+        let b = file(1, UNKNOWN, &[(2500, 4), (3500, 5)]);
+        [base(), [a, first].concat(), [b, second].concat()]
+    };
+    let own = |cpu, tick, conversion| conversion_entry(cpu, tick, conversion);
+    // The base file, the first or the second file of a processor contains the entry.
+    let with_base = {
+        let [base, a, b] = files(Vec::new(), Vec::new());
+        [[base, own(0, 1000, found)].concat(), a, b]
+    };
+    for (files, skipped) in [
+        (with_base, 0),
+        (files(own(0, 9000, found), Vec::new()), 5),
+        (files(Vec::new(), own(1, 9000, found)), 5),
+    ] {
+        let (trace, mut numbers, _) = merged(&files);
+        numbers.remove(skipped);
+        assert_eq!(numbers, [1, 4, 2, 5, 3], "{skipped}");
+        assert_eq!(trace.clock.rate.map(|rate| rate.ratio()), Some((512_000_000, 1)));
+        assert_eq!(trace.diagnostics.worst(), None);
+        let header = Header::of(&trace).unwrap();
+        assert_eq!(header.numbers.conversion, found);
+    }
+    // Each file has an entry of its own: the second clock has half the rate of the first.
+    let (trace, mut numbers, kept) =
+        merged(&files(own(0, 9000, found), own(1, 9000, conversion(1000, 256))));
+    assert_eq!((numbers.len(), trace.diagnostics.worst()), (7, None));
+    numbers.truncate(5);
+    assert_eq!(numbers, [1, 2, 3, 4, 5]);
+    assert_eq!(ticks_and_copies(&kept).1[..5], [2000, 3000, 4000, 5000, 7000]);
+    // No file contains a conversion.
+    let (trace, numbers, _) = merged(&files(Vec::new(), Vec::new()));
+    assert_eq!(numbers, [1, 4, 2, 5, 3]);
+    assert_eq!((trace.clock.rate, trace.diagnostics.iter().count()), (None, 1));
+    assert_eq!(trace.diagnostics.worst(), Some(Severity::Warning));
+}
+
+#[test]
+fn a_warning_says_that_no_conversion_is_usable() {
+    let warnings = |conversion, entries: &[TimeConversion]| {
+        let mut bytes = file(0, conversion, &[(10, 1)]);
+        entries.iter().for_each(|entry| bytes.extend(conversion_entry(0, 20, *entry)));
+        let (trace, _) = read(&bytes);
+        let said = trace.diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>();
+        (trace.clock.rate.is_some(), said)
+    };
+    let conversion = |multiplier, divisor| TimeConversion { multiplier, divisor };
+    let (none, usable) = (conversion(0, 0), conversion(10, 3));
+    assert_eq!(warnings(usable, &[]), (true, vec![]));
+    assert_eq!(warnings(none, &[conversion(0, 7), usable]), (true, vec![]));
+    let (known, said) = warnings(none, &[conversion(0, 7)]);
+    assert!(!known && said.len() == 1 && said[0].contains("ticks × 0 / 7"), "{said:?}");
+    let (known, said) = warnings(none, &[]);
+    assert!(!known && said.len() == 1 && said[0].contains("ticks × 0 / 1"), "{said:?}");
+}
+
 #[test]
 fn an_empty_file_among_several_is_no_damage() {
     let ns = TimeConversion::NANOSECONDS;
@@ -523,13 +761,35 @@ fn a_damaged_file_among_several_costs_its_own_events_only() {
     assert_eq!(numbers, [1, 3, 2, 5]);
     assert_eq!(kept.losses.len(), 1);
     assert_eq!(kept.losses[0].offset, (a.len() + HEADER + 40) as u64);
-    b[0] = b'X';
-    let parts = format!("parts={}", b.len());
-    let first = [b.as_slice(), &a].concat();
-    assert!(in_pieces("aix", &settings(&[&parts]), &first, first.len()).is_err());
-    let (trace, numbers, _) = merged(&[a, b]);
-    assert_eq!(numbers, [1, 2]);
-    assert_eq!(trace.diagnostics.worst(), Some(Severity::Damage));
+}
+
+#[test]
+fn a_file_without_a_valid_header_among_several_costs_its_own_events_only() {
+    let ns = TimeConversion::NANOSECONDS;
+    let files = || [file(0, ns, &[(10, 1), (30, 2)]), file(1, ns, &[(20, 3), (40, 4)])];
+    let short = |files: &mut [Vec<u8>; 2], which: usize| files[which].truncate(50);
+    let foreign = |files: &mut [Vec<u8>; 2], which: usize| files[which][0] = b'X';
+    let in_order = |files: &[Vec<u8>; 2]| {
+        let parts = format!("parts={}", files[0].len());
+        let bytes = files.concat();
+        in_pieces("aix", &settings(&[&parts]), &bytes, bytes.len())
+    };
+    for spoil in [&short as &dyn Fn(&mut _, _), &foreign] {
+        for (which, expected) in [(0, 1), (1, 0)] {
+            let mut files = files();
+            spoil(&mut files, which);
+            let (trace, kept) = in_order(&files).unwrap();
+            let cpus: Vec<_> = kept.rows.iter().map(|row| row.cpu).collect();
+            assert_eq!(cpus, [expected; 2]);
+            let damage: Vec<_> = trace.diagnostics.iter().collect();
+            assert_eq!((damage.len(), damage[0].severity), (1, Severity::Damage));
+            let offset = if which == 0 { 0 } else { files[0].len() as u64 };
+            assert_eq!(damage[0].offset, Some(offset));
+        }
+        let mut files = files();
+        (0..2).for_each(|which| spoil(&mut files, which));
+        assert_eq!(in_order(&files).unwrap_err().offset, 0);
+    }
 }
 
 /// Returns a file in which threads 1 to 6 are dispatched in turn on three processors. The

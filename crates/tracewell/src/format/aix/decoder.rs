@@ -8,17 +8,19 @@ use tracewell_wire::aix::{
     Damage, Entry, FileHeader, Frame, FrameHeader, ReadError as WireError, TimeConversion, ids,
 };
 
+use super::clock::{self, Scale};
 use super::frames::Frames;
 use super::merge::{Content, Located, Merge, Part, Taken, take};
 use super::processes::Processes;
+use super::stamps::Stamps;
 use super::{FORMAT, Header, NOT_PUBLIC, row};
 use crate::format::names::Names;
 use crate::format::parts;
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::{ArgumentKind, Schema};
 use crate::model::{
-    Clock, Emitter, Fact, FactForm, Flow, LossCause, NewEvent, PayloadLayout, Processor, Rate,
-    Severity, Trace, WallClock,
+    Clock, Emitter, Fact, FactForm, Flow, LossCause, NewEvent, PayloadLayout, Processor, Severity,
+    Trace, WallClock,
 };
 
 #[derive(Debug)]
@@ -35,10 +37,11 @@ struct AixDecoder {
 #[derive(Debug)]
 struct State {
     processes: Processes,
-    /// The latest timestamp of each processor, for unwrapping 32-bit timestamps.
-    stamps: Vec<u64>,
-    /// Byte order of the copied frames: the byte order of the first file.
+    stamps: Stamps,
+    /// Byte order of the copied frames: the byte order of the first readable file.
     order: ByteOrder,
+    /// The conversion of ticks that was found last.
+    conversion: TimeConversion,
     /// The names of system calls that the user supplied.
     calls: Names,
 }
@@ -100,9 +103,8 @@ impl Decoder for AixDecoder {
             Some(order) => order,
             None => match read_header(input.bytes, input.offset, input.last)? {
                 Ok((header, length)) => {
-                    note_header(out.trace, &header);
+                    self.state.begin(out.trace, &header);
                     at = length;
-                    self.state.order = header.order;
                     *self.order.insert(header.order)
                 }
                 Err(wanted) => return Ok(Progress::More { consumed: 0, wanted }),
@@ -118,35 +120,61 @@ impl Decoder for AixDecoder {
 impl AixDecoder {
     /// Decodes all files and merges their events by time.
     fn several(&mut self, bytes: &[u8], out: &mut Emitter<'_>) -> Result<(), ReadError> {
-        let trace = &mut *out.trace;
-        let mut parts = Vec::new();
+        let (mut files, mut unreadable) = (Vec::new(), Vec::new());
         for range in parts::ranges(&self.parts, bytes.len()) {
             let start = range.start;
             let part = bytes.get(range).unwrap_or_default();
             match read_header(part, start as u64, true) {
                 Ok(Ok((header, at))) => {
-                    if start == 0 {
-                        note_header(trace, &header);
-                        self.state.order = header.order;
-                    }
-                    trace.cpus = trace.cpus.max(u16::try_from(header.cpus).unwrap_or(u16::MAX));
-                    let (order, conversion) = (header.order, header.conversion);
-                    let frames = Frames { bytes: part, order, last: true, at };
-                    parts.push(Part::new(frames, start, conversion));
+                    let frames = Frames { bytes: part, order: header.order, last: true, at };
+                    files.push(File { header, frames, offset: start });
                 }
-                // The first file determines byte order and clock. Damage in any other file affects
-                // only that file.
-                Err(error) if start > 0 => {
-                    trace.diagnostics.add(Severity::Damage, error.offset, error.message);
-                }
-                Err(error) => return Err(error),
                 Ok(Err(_)) => {}
+                Err(error) => unreadable.push(error),
             }
+        }
+        // An unreadable file costs only its own events, unless no file is readable.
+        let Some(first) = files.first() else {
+            return unreadable.into_iter().next().map_or(Ok(()), Err);
+        };
+        for error in unreadable {
+            out.trace.diagnostics.add(Severity::Damage, error.offset, error.message);
+        }
+        let conversions: Vec<_> = files.iter().map(File::conversion).collect();
+        // The clock of the merged trace is that of the first file. If the first file does not
+        // contain its rate, all files probably have the same clock.
+        let clock = conversions.iter().flatten().next().copied();
+        let conversion = clock.unwrap_or(first.header.conversion);
+        self.state.begin(out.trace, &FileHeader { conversion, ..first.header });
+        let start = first.header.start_tick;
+        let mut parts = Vec::new();
+        for (File { header, frames, offset }, own) in files.into_iter().zip(conversions) {
+            let cpus = u16::try_from(header.cpus).unwrap_or(u16::MAX);
+            out.trace.cpus = out.trace.cpus.max(cpus);
+            let scale = own.zip(clock).and_then(|(own, clock)| Scale::new(own, clock));
+            // The tick at the start of the trace counts for each file with the same clock.
+            let stamps = Stamps::new(if scale.is_none() { start } else { header.start_tick });
+            parts.push(Part::new(frames, offset, stamps, scale));
         }
         let mut delivery = Delivery { state: &mut self.state, out };
         // If the sink stopped, `Reading` has stored the reason.
         let _ = delivery.merged(Merge::new(parts));
         Ok(())
+    }
+}
+
+/// One of several files, with a valid header.
+struct File<'a> {
+    header: FileHeader<'a>,
+    frames: Frames<'a>,
+    /// Offset of the file in the input.
+    offset: usize,
+}
+
+impl File<'_> {
+    /// Returns the conversion of the file's ticks, if the file contains a usable one.
+    fn conversion(&self) -> Option<TimeConversion> {
+        clock::usable(self.header.conversion).or_else(|| clock::recorded(self.frames))
     }
 }
 
@@ -171,7 +199,7 @@ fn read_header(
     }
 }
 
-/// Stores the facts of the first file's header in the trace.
+/// Stores the facts of a header in the trace.
 fn note_header(trace: &mut Trace, header: &FileHeader<'_>) {
     let decimal = |name, value| Fact { name, value, form: FactForm::Decimal };
     let (order, code) = match header.order {
@@ -202,21 +230,7 @@ fn note_header(trace: &mut Trace, header: &FileHeader<'_>) {
         ("buffering", owned.buffering.clone()),
     ];
     trace.dialect = Some(Box::new(owned));
-    set_rate(trace, header.conversion);
-}
-
-/// Sets the rate from a conversion: nanoseconds = ticks × multiplier / divisor.
-fn set_rate(trace: &mut Trace, conversion: TimeConversion) {
-    let TimeConversion { multiplier, divisor } = conversion;
-    let divisor = divisor.max(1);
-    // Reduce the ratio first, so that large multipliers do not overflow.
-    let common = crate::model::greatest_common_divisor(multiplier, 1_000_000_000);
-    let ticks = (1_000_000_000 / common.max(1)).checked_mul(divisor);
-    trace.clock.rate = ticks.and_then(|ticks| Rate::new(ticks, multiplier / common.max(1)));
-    if trace.clock.rate.is_none() {
-        let message = format!("unusable clock: nanoseconds = ticks × {multiplier} / {divisor}");
-        trace.diagnostics.add(Severity::Warning, None, message);
-    }
+    trace.clock.rate = clock::rate(header.conversion);
 }
 
 /// Turns frames into events and losses.
@@ -230,7 +244,7 @@ impl Delivery<'_, '_> {
     fn stream(&mut self, mut frames: Frames<'_>) -> Flow<Progress> {
         loop {
             let offset = frames.at;
-            match take(&mut frames) {
+            match take(&mut frames, &mut self.state.stamps) {
                 Taken::Content(content) => self.content(Located { offset, content })?,
                 Taken::Wanted(wanted) => {
                     self.out.flush()?;
@@ -252,23 +266,38 @@ impl Delivery<'_, '_> {
     }
 
     fn end(&mut self) -> Flow {
-        self.state.calls.remark("system call", &mut self.out.trace.diagnostics);
-        self.out.flush()
+        let Self { state, out } = self;
+        state.calls.remark("system call", &mut out.trace.diagnostics);
+        // A later entry can contain the rate, so only the end shows that the rate is unknown.
+        if out.trace.clock.rate.is_none() {
+            let TimeConversion { multiplier, divisor } = state.conversion;
+            let divisor = divisor.max(1);
+            let message = format!("unusable clock: nanoseconds = ticks × {multiplier} / {divisor}");
+            out.trace.diagnostics.add(Severity::Warning, None, message);
+        }
+        out.flush()
     }
 
     fn content(&mut self, Located { offset, content }: Located<'_>) -> Flow {
         let offset = self.out.window.offset + offset as u64;
         match content {
-            Content::Entry(head, entry, bytes) => self.entry(head, &entry, bytes, offset),
+            Content::Entry { head, tick, entry, bytes } => {
+                self.entry(head, tick, (&entry, bytes), offset)
+            }
             Content::Loss(message, events, cause) => {
                 self.out.damage(message, (events, cause), offset)
             }
         }
     }
 
-    fn entry(&mut self, head: FrameHeader, entry: &Entry<'_>, bytes: &[u8], offset: u64) -> Flow {
+    fn entry(
+        &mut self,
+        head: FrameHeader,
+        tick: u64,
+        (entry, bytes): (&Entry<'_>, &[u8]),
+        offset: u64,
+    ) -> Flow {
         let Self { state, out } = self;
-        let tick = state.unwrapped(head.cpu, head.tick);
         let ticks = out.ticks(tick);
         let known = out.trace.contexts.len();
         let context = state.processes.context(out.trace, &head, ticks);
@@ -309,60 +338,29 @@ impl Delivery<'_, '_> {
             && let Some(conversion) = TimeConversion::of_entry(entry)
             && out.trace.clock.rate.is_none()
         {
-            set_rate(out.trace, conversion);
+            self.state.conversion = conversion;
+            out.trace.clock.rate = clock::rate(conversion);
         }
         Flow::Continue(())
     }
 }
 
-/// Maximum number of processors whose latest timestamp is stored. Without a limit, a damaged number
-/// could fill memory.
-const MAX_PROCESSORS: usize = 4096;
-
 impl State {
     fn new(calls: Names) -> Self {
-        Self { processes: Processes::default(), stamps: Vec::new(), order: ByteOrder::Big, calls }
+        Self {
+            processes: Processes::default(),
+            stamps: Stamps::default(),
+            order: ByteOrder::Big,
+            conversion: TimeConversion::NANOSECONDS,
+            calls,
+        }
     }
 
-    /// Unwraps a timestamp of 32 bits. If a timestamp is smaller than the previous one by more than
-    /// half the range, 2^32 is added to this and all later timestamps.
-    fn unwrapped(&mut self, cpu: u16, tick: u64) -> u64 {
-        const ROUND: u64 = 1 << 32;
-        let cpu = usize::from(cpu);
-        // Timestamps of 64 bits do not wrap.
-        if cpu >= MAX_PROCESSORS || tick >= ROUND {
-            return tick;
-        }
-        if cpu >= self.stamps.len() {
-            self.stamps.resize(cpu + 1, 0);
-        }
-        let before = self.stamps[cpu];
-        let mut unwrapped = before / ROUND * ROUND + tick;
-        // A small decrease is not a wrap: it means that entries of different processors are out of
-        // order.
-        if unwrapped < before && before - unwrapped > ROUND / 2 {
-            unwrapped += ROUND;
-        }
-        self.stamps[cpu] = unwrapped;
-        unwrapped
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_divisor_of_zero_counts_as_one() {
-        let rate = |multiplier, divisor| {
-            let clock = Clock::of_64_bits(None);
-            let payload = PayloadLayout::Values { digits: 8 };
-            let mut trace = Trace::new("aix", crate::format::threadx::schema(), payload, clock);
-            set_rate(&mut trace, TimeConversion { multiplier, divisor });
-            (trace.clock.rate, trace.diagnostics.iter().count())
-        };
-        assert_eq!(rate(10, 0), (Rate::new(100_000_000, 1), 0));
-        assert_eq!(rate(10, 3), (Rate::new(300_000_000, 1), 0));
-        assert_eq!(rate(0, 1), (None, 1));
+    /// Stores the facts of the header of the first readable file.
+    fn begin(&mut self, trace: &mut Trace, header: &FileHeader<'_>) {
+        self.order = header.order;
+        self.stamps = Stamps::new(header.start_tick);
+        self.conversion = header.conversion;
+        note_header(trace, header);
     }
 }

@@ -1,12 +1,14 @@
-//! Merges several files of one trace by time in nanoseconds, then by processor, then by the order
-//! of the files.
+//! Merges several files of one trace by time, then by processor, then by the order of the files. The
+//! times of all files are ticks of the first file's clock.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tracewell_wire::aix::{Entry, FrameHeader, TimeConversion};
+use tracewell_wire::aix::{Entry, FrameHeader};
 
+use super::clock::Scale;
 use super::frames::{Frames, Next};
+use super::stamps::Stamps;
 use crate::model::LossCause;
 
 /// The content of a file at one position.
@@ -20,8 +22,8 @@ pub(super) struct Located<'a> {
 /// An entry or a loss, at its position.
 #[derive(Debug)]
 pub(super) enum Content<'a> {
-    /// A valid entry: header, content and bytes.
-    Entry(FrameHeader, Entry<'a>, &'a [u8]),
+    /// A valid entry: header, unwrapped timestamp, content and bytes.
+    Entry { head: FrameHeader, tick: u64, entry: Entry<'a>, bytes: &'a [u8] },
     /// A loss: a message, the number of lost events if known, and the cause.
     Loss(String, Option<u64>, LossCause),
 }
@@ -32,32 +34,52 @@ pub(super) struct Part<'a> {
     frames: Frames<'a>,
     /// Offset of the file's frames in the input.
     offset: usize,
-    conversion: TimeConversion,
+    stamps: Stamps,
+    /// Converts ticks of the file to ticks of the first file; `None` if the clocks have the same
+    /// rate.
+    scale: Option<Scale>,
     next: Option<Located<'a>>,
 }
 
 impl<'a> Part<'a> {
-    pub(super) fn new(frames: Frames<'a>, offset: usize, conversion: TimeConversion) -> Self {
-        let mut part = Self { frames, offset, conversion, next: None };
+    pub(super) fn new(
+        frames: Frames<'a>,
+        offset: usize,
+        stamps: Stamps,
+        scale: Option<Scale>,
+    ) -> Self {
+        let mut part = Self { frames, offset, stamps, scale, next: None };
         part.advance();
         part
     }
 
     fn advance(&mut self) {
         let offset = self.offset + self.frames.at;
-        self.next = match take(&mut self.frames) {
-            Taken::Content(content) => Some(Located { offset, content }),
+        self.next = match take(&mut self.frames, &mut self.stamps) {
+            Taken::Content(mut content) => {
+                self.convert(&mut content);
+                Some(Located { offset, content })
+            }
             // Merging begins when the whole file is available.
             Taken::Wanted(_) | Taken::End => None,
         };
     }
 
-    /// Returns the time of the next entry in nanoseconds, and its processor. For a loss, returns
-    /// zeros, so that the merge delivers the loss next. The time of a loss is unknown, but
-    /// everything before it in its file has been delivered.
-    fn key(&self) -> Option<(u128, u16)> {
+    /// Converts the timestamp of an entry to the clock of the merged trace. Copies of the frame
+    /// contain the converted timestamp, because the frames of one file must have the same clock.
+    fn convert(&self, content: &mut Content<'a>) {
+        if let Content::Entry { head, tick, .. } = content {
+            *tick = self.scale.map_or(*tick, |scale| scale.apply(*tick));
+            head.tick = *tick;
+        }
+    }
+
+    /// Returns the time of the next entry, and its processor. For a loss, returns zeros, so that
+    /// the merge delivers the loss next. The time of a loss is unknown, but everything before it in
+    /// its file has been delivered.
+    fn key(&self) -> Option<(u64, u16)> {
         Some(match &self.next.as_ref()?.content {
-            Content::Entry(head, ..) => (self.conversion.nanoseconds(head.tick), head.cpu),
+            Content::Entry { head, tick, .. } => (*tick, head.cpu),
             Content::Loss(..) => (0, 0),
         })
     }
@@ -74,9 +96,12 @@ pub(super) enum Taken<'a> {
 }
 
 /// Reads the next content of a file and moves past it.
-pub(super) fn take<'a>(frames: &mut Frames<'a>) -> Taken<'a> {
+pub(super) fn take<'a>(frames: &mut Frames<'a>, stamps: &mut Stamps) -> Taken<'a> {
     Taken::Content(match frames.next() {
-        Next::Entry(head, entry, bytes) => Content::Entry(head, entry, bytes),
+        Next::Entry(head, entry, bytes) => {
+            let tick = stamps.unwrapped(head.cpu, head.tick);
+            Content::Entry { head, tick, entry, bytes }
+        }
         Next::BadEntry(error) => Content::Loss(error.to_string(), Some(1), LossCause::Damaged),
         Next::NoFrame(message, further) => {
             // Without a further frame, the rest of the file is lost.
@@ -97,7 +122,7 @@ pub(super) fn take<'a>(frames: &mut Frames<'a>) -> Taken<'a> {
 #[derive(Debug)]
 pub(super) struct Merge<'a> {
     parts: Vec<Part<'a>>,
-    order: BinaryHeap<Reverse<((u128, u16), usize)>>,
+    order: BinaryHeap<Reverse<((u64, u16), usize)>>,
 }
 
 impl<'a> Merge<'a> {

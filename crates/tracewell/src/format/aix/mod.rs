@@ -4,6 +4,8 @@
 //! | file | task |
 //! |---|---|
 //! | `frames` | reads the frames in sequence; searches for a good frame after damage |
+//! | `stamps` | unwraps timestamps of 32 bits |
+//! | `clock` | finds the rate of a file's clock; converts ticks between the clocks of two files |
 //! | `merge` | merges the files of several processors by time |
 //! | `row` | converts hook data, data words and variable data to values |
 //! | `header` | stores the first file's header for reports and exports |
@@ -12,12 +14,14 @@
 //!
 //! AIX's own log files cannot be read, because their layout is not public.
 
+mod clock;
 mod decoder;
 mod frames;
 mod header;
 mod merge;
 mod processes;
 mod row;
+mod stamps;
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,10 +1,10 @@
 //! Finds the thread of each event, and the program that this thread runs.
 //!
-//! A frame usually contains its thread and process. If not, they are the thread and process of the
-//! latest dispatch on the frame's processor (hooks 106 and 10C). Hooks also announce new programs
-//! (exec, 134), processes (fork, 139) and threads (465). AIX does not document the data words of
-//! these hooks. This module expects the data words that the guide specifies for users of
-//! Tracewell's recorder.
+//! A frame usually contains its thread and process. If not, the thread is that of the latest
+//! dispatch on the frame's processor (hooks 106 and 10C), and the process is the one that a frame or
+//! hook named last for this thread. Hooks also announce new programs (exec, 134), processes (fork,
+//! 139) and threads (465). AIX does not document the data words of these hooks. This module expects
+//! the data words that the guide specifies for users of Tracewell's recorder.
 
 use std::collections::HashMap;
 
@@ -24,9 +24,8 @@ const MAX_PROCESSORS: usize = 4096;
 
 #[derive(Debug, Default)]
 pub(super) struct Processes {
-    /// The thread and process that are running on each processor, according to the processor's
-    /// latest dispatch.
-    running: Vec<Option<(u64, Option<u64>)>>,
+    /// The thread that is running on each processor, according to the processor's latest dispatch.
+    running: Vec<Option<u64>>,
     processes: HashMap<u64, Process, RandomState>,
     threads: HashMap<u64, Thread, RandomState>,
     unknown: Option<ContextId>,
@@ -44,8 +43,16 @@ struct Process {
 struct Thread {
     pid: Option<u64>,
     context: Option<ContextId>,
-    /// The number of programs that the context's process had run when the context was created.
-    program: u32,
+    /// The program of the context.
+    program: Program,
+}
+
+/// A program that a process runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Program {
+    pid: Option<u64>,
+    /// Number of programs that the process has run so far; 0 if no program is known.
+    number: u32,
 }
 
 impl Processes {
@@ -56,16 +63,20 @@ impl Processes {
         head: &FrameHeader,
         ticks: u64,
     ) -> ContextId {
-        let running = self.running.get(usize::from(head.cpu)).copied().flatten();
-        let (tid, pid) = match (head.tid, running) {
-            (Some(tid), _) => (tid, head.pid),
-            (None, Some((tid, pid))) => (tid, head.pid.or(pid)),
-            (None, None) => return self.unknown(trace),
-        };
-        if let Some(pid) = pid {
-            self.threads.entry(tid).or_default().pid = Some(pid);
+        match self.thread_of(head) {
+            Some(tid) => self.thread(trace, tid, head.pid, ticks),
+            None => self.unknown(trace),
         }
-        self.thread(trace, tid, ticks)
+    }
+
+    /// Returns the thread that recorded an entry.
+    fn thread_of(&self, head: &FrameHeader) -> Option<u64> {
+        head.tid.or_else(|| self.running.get(usize::from(head.cpu)).copied().flatten())
+    }
+
+    /// Returns the process that recorded an entry.
+    fn process_of(&self, head: &FrameHeader) -> Option<u64> {
+        head.pid.or_else(|| self.threads.get(&self.thread_of(head)?)?.pid)
     }
 
     /// Handles hooks that change threads, processes or programs. The change applies to the next
@@ -87,13 +98,16 @@ impl Processes {
                     if self.running.len() <= cpu {
                         self.running.resize(cpu + 1, None);
                     }
-                    self.running[cpu] = Some((tid, word(2)));
+                    self.running[cpu] = Some(tid);
+                    if let Some(pid) = word(2) {
+                        self.threads.entry(tid).or_default().pid = Some(pid);
+                    }
                 }
             }
             ids::FORK => {
                 if let (Some(child), Some(tid)) = (word(1), word(2)) {
                     // A new process runs its parent's program until an exec.
-                    let parent = head.pid.and_then(|pid| self.processes.get(&pid));
+                    let parent = self.process_of(head).and_then(|pid| self.processes.get(&pid));
                     let path = parent.map(|parent| parent.path.clone()).unwrap_or_default();
                     self.threads.insert(tid, Thread { pid: Some(child), ..Thread::default() });
                     self.program(trace, child, path, ticks);
@@ -140,12 +154,19 @@ impl Processes {
         process.program += 1;
     }
 
-    fn thread(&mut self, trace: &mut Trace, tid: u64, ticks: u64) -> ContextId {
+    /// Returns the context of a thread. `pid` is the thread's process, if the frame contains it.
+    fn thread(&mut self, trace: &mut Trace, tid: u64, pid: Option<u64>, ticks: u64) -> ContextId {
         let thread = self.threads.entry(tid).or_default();
+        thread.pid = pid.or(thread.pid);
         let process = thread.pid.and_then(|pid| self.processes.get(&pid));
-        let program = process.map_or(0, |process| process.program);
-        // After an exec, the thread gets another context, named after the new program.
-        if let Some(context) = thread.context.filter(|_| thread.program == program) {
+        let number = process.map_or(0, |process| process.program);
+        let program = Program { pid: thread.pid, number };
+        let before = std::mem::replace(&mut thread.program, program);
+        // After an exec, the thread gets another context, named after the new program. A thread of
+        // another process is another thread with the same id. If the process of a thread becomes
+        // known, but not its program, the thread is still the same.
+        let is_same = before == program || (before.pid.is_none() && number == 0);
+        if let Some(context) = thread.context.filter(|_| is_same) {
             return context;
         }
         let path = process.map(|process| process.path.as_slice()).unwrap_or_default();
@@ -170,7 +191,6 @@ impl Processes {
             object: Some(object),
         });
         thread.context = Some(context);
-        thread.program = program;
         context
     }
 
