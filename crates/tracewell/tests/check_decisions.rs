@@ -3,6 +3,7 @@
 
 mod support;
 
+use support::shark::packet;
 use support::{EventLog, fixture, settings};
 use tracewell::check::{
     Baseline, Check, Failure, FailureKind, Figure, Figures, Quantity, Rules, RulesWriter, Value,
@@ -10,7 +11,9 @@ use tracewell::check::{
 };
 use tracewell::input::Input;
 use tracewell::model::{Severity, Trace};
+use tracewell::report::measures::Measuring;
 use tracewell::source::Source;
+use tracewell_wire::shark::{Record, ids};
 
 fn parsed(rules: &str) -> Rules {
     let parsed = Rules::parse(&Source::new("test.rules", rules));
@@ -317,6 +320,50 @@ fn losses_of_unknown_size_decide_only_what_they_can() {
     for (rule, message) in [("lost = 0", "1, expected == 0"), ("lost < 1", "1, expected < 1")] {
         assert_eq!(lost(trace, rule), (Some(false), message.to_owned()), "{rule}");
     }
+}
+
+/// The trace shows 1 ms, then nothing for 9 ms. In the first 1 ms, `high` runs for 700 us, `low` for
+/// 200 us, and an interrupt for 100 us.
+#[test]
+fn a_load_is_a_part_of_the_known_time() {
+    let record = |tsc: u64, code: u8, par1: u16, par2: u32| Record {
+        code_word: u16::from(code),
+        par1,
+        tsc,
+        par2,
+    };
+    let (main, low, high) = (0x100, 0x108, 0x110);
+    let choose = |tsc, task: u16| record(tsc, ids::TASK_SCHEDULE, task, u32::from(task));
+    let id = |context: u16| record(0, ids::ID, context, u32::from(context - main) / 8);
+    let first = [
+        [record(0, ids::TRACE_START, main, 1000)].to_vec(),
+        [main, low, high].map(id).to_vec(),
+        vec![choose(0, high)],
+        vec![record(100, ids::INTERRUPT_START, 5, 0), record(200, ids::INTERRUPT_END, 5, 0)],
+        vec![choose(800, low)],
+        // Only full packets show that the next number is missing.
+        (0..52).map(|_| record(1000, ids::IPOINT, 1, 0)).collect(),
+    ];
+    let capture = [packet(1, &first.concat()), packet(3, &[choose(10_000, main)])].concat();
+    let mut settings = settings(&["names=0=main,1=low,2=high"]);
+    settings.format = Some("shark".to_owned());
+    let checked = |rule: &str| {
+        let rules = parsed(rule);
+        let mut measuring = Measuring::new(rules.figures());
+        let mut input = Input::from_bytes("trace", capture.clone(), settings.clone()).unwrap();
+        let trace = input.read(&mut measuring).unwrap();
+        assert_eq!((trace.span, trace.losses.places()), (10_000, 1));
+        let verdict = Check::new(&rules).verdict_with(&trace, &measuring.measures(&trace), None);
+        let [result] = &verdict.rules[..] else { panic!("{:?}", verdict.rules) };
+        let value = result.threshold.as_ref().unwrap().value;
+        value.map(|value| value.amount())
+    };
+    let loads =
+        ["high", "low", "idle", "interrupts"].map(|of| checked(&format!("load({of}) < 5 %")));
+    assert_eq!(loads, [700_000, 200_000, 0, 100_000].map(Some));
+    let windows = ["1 ms", "10 ms"].map(|of| checked(&format!("load(interrupts) in {of} < 5 %")));
+    // The trace contains no 10 ms without a gap.
+    assert_eq!(windows, [Some(100_000), None]);
 }
 
 /// Generates rules from a selection of events. Returns their `only` statement and the warnings.

@@ -5,7 +5,9 @@ mod letters;
 
 use letters::{feed, feed_words, schema};
 use proptest::prelude::*;
-use tracewell::check::{Check, FailureKind, Rules, RulesWriter, Verdict, WriteOptions};
+use tracewell::check::{
+    Check, FailureKind, RuleOutcome, Rules, RulesWriter, Verdict, WriteOptions,
+};
 use tracewell::model::{Batch, Flow, Rate, Sink, Trace};
 use tracewell::source::Source;
 
@@ -284,6 +286,108 @@ fn a_statement_that_is_decided_has_counts_and_needs_no_reason() {
     assert_eq!(result("whenever A then B", "X B"), (0, 0, 0, Some(reason)));
 }
 
+/// Returns the outcome of the only rule, and the numbers of events or ranges that held, were late
+/// or are undecided.
+#[track_caller]
+fn outcome(rules: &str, events: &str) -> (RuleOutcome, [u64; 3]) {
+    let verdict = verdict(rules, events);
+    let [rule] = &verdict.rules[..] else { panic!("{:?}", verdict.rules) };
+    let (outcome, counts) = (rule.outcome(), [rule.held, rule.late, rule.open]);
+    assert_eq!(verdict.failures.is_empty(), outcome != Failed, "{rules} on {events}");
+    assert_eq!(rule.open_because.is_some(), outcome == Open, "{rules} on {events}");
+    assert_eq!(verdict.strict().failures.is_empty(), outcome == Held, "{rules} on {events}");
+    (outcome, counts)
+}
+
+use RuleOutcome::{Failed, Held, Open};
+
+#[test]
+fn an_event_whose_answer_may_be_missing_is_neither_answered_nor_late() {
+    for word in ["each", "whenever"] {
+        let is = |rest: &str, events: &str, expected: (RuleOutcome, [u64; 3])| {
+            assert_eq!(outcome(&format!("{word} {rest}"), events), expected, "{word} on {events}");
+        };
+        // The answer to the second A may be missing. The third A has its own answer.
+        let events = "A1 B1 A2 !3 A3@500 B3";
+        is("A(n = $x) then B(n = $x) within 20 us", events, (Held, [2, 0, 1]));
+        is("A then B within 20 us", events, (Held, [2, 0, 1]));
+        is("A then B", "A !1 X", (Open, [0, 0, 1]));
+        is("A then B within 20 us", "A !1 X@500 B", (Open, [0, 0, 1]));
+        // Two gaps without an event between them are one.
+        is("A then B", "A !1 !1 A B", (Held, [1, 0, 1]));
+        // The limit expired before the gap. The answer may be missing, too.
+        is("A then B within 20 us", "A X X X !1 A B", (Failed, [1, 1, 0]));
+        is("A then B within 20 us", "A !1 A X X X", (Failed, [0, 1, 1]));
+        // For rules, the trace begins after the events that are missing before its first event.
+        is("A then B", "!1 A X", (Failed, [0, 1, 0]));
+        // The range may have ended in the gap.
+        is("A then B from S until E", "S A B A !1 A E S A B E", (Held, [2, 0, 1]));
+        is("A then B until E", "!1 !2 X !1 A E", (Open, [0, 0, 0]));
+        is("A then B from S", "S A !1 A B A", (Failed, [1, 1, 1]));
+    }
+    let reason = verdict("each A then B", "X A !1 X").rules[0].open_because.clone();
+    let expected = "rule not decided: the events that are missing after event 1 could decide it";
+    assert_eq!(reason.as_deref(), Some(expected));
+}
+
+#[test]
+fn steps_do_not_fail_because_of_missing_events() {
+    let is = |rules: &str, events: &str, expected: RuleOutcome| {
+        assert_eq!(outcome(rules, events).0, expected, "{rules} on {events}");
+    };
+    is("A; B; C", "A B !2 C", Held);
+    is("A; B", "A !1 X", Open);
+    is("A; B", "A B !1 X", Held);
+    is("A; B", "X !1 X A X", Open);
+    is("A; B", "!1 A X", Failed);
+    is("A; B within 20 us", "A !1 B", Held);
+    is("A; B within 20 us", "A !1 B@500", Open);
+    is("A; B within 20 us", "A X X X !1 B", Failed);
+    is("A; B after 15 us", "A !1 X B", Held);
+    is("A; B after 15 us", "A !1 B", Open);
+    is("A; B after 15 us", "A B !1", Failed);
+    // `next` and `strict` allow no events between two steps, so none may be missing there.
+    is("A; next B", "A !1 B", Open);
+    is("A; next B", "A !1 X B", Open);
+    is("A; next B", "A X !1 B", Failed);
+    is("A; next B", "X !1 A B !1 X", Held);
+    is("A; optional next B; C", "A !1 C", Held);
+    is("A; optional next B; C", "A !1 B C", Open);
+    is("strict\nA; B", "A !1 B", Open);
+    is("strict\nA; B", "A B !1", Open);
+    is("strict\nA; B", "A B X !1", Failed);
+    is("strict\nA; B", "!1 A B", Held);
+    is("strict\nA\n...\nB", "A !1 B", Held);
+    is("strict\nA\n...\n{ B; C }", "A !1 B !1 C", Open);
+    is("strict\nA\n...", "A !1", Held);
+    let reason = verdict("A; next B", "X A !1 B").rules[0].open_because.clone();
+    let expected = "rule not decided: events are missing after event 1, and none may be there";
+    assert_eq!(reason.as_deref(), Some(expected));
+}
+
+#[test]
+fn a_count_is_not_too_low_because_of_missing_events() {
+    let is = |rules: &str, events: &str, expected: (RuleOutcome, [u64; 3])| {
+        assert_eq!(outcome(rules, events), expected, "{rules} on {events}");
+    };
+    is("never X", "A !1 B", (Held, [1, 0, 0]));
+    is("never X", "A !1 X", (Failed, [0, 0, 0]));
+    is("never X from A", "A !1 X", (Failed, [0, 0, 0]));
+    is("count 2 A", "A !1 X", (Open, [0, 0, 1]));
+    is("count 2 A", "A !1 A", (Held, [1, 0, 0]));
+    is("count ..1 A", "A !1 A", (Failed, [0, 0, 0]));
+    is("eventually C", "A !1 B", (Open, [0, 0, 1]));
+    is("eventually C", "!1 A B", (Failed, [0, 0, 0]));
+    // The end of the range may be missing.
+    is("never X from A until B", "A !1 X B", (Open, [0, 0, 1]));
+    is("never X from A until B", "A X !1 B", (Failed, [0, 0, 0]));
+    is("never X from A until B", "A !1 B A B !1 X", (Held, [1, 0, 1]));
+    is("never X until B", "A !1 X B", (Open, [0, 0, 1]));
+    // A range can begin in a gap, and then contains more events than those after its second A.
+    is("count 1.. X from A until B", "A !1 A B", (Open, [0, 0, 2]));
+    is("count 1.. X from A until B", "A X B !1 A B A B", (Failed, [1, 0, 1]));
+}
+
 /// Finding a value that the user may have meant takes time and memory, so both are bounded.
 #[test]
 fn a_suggestion_is_one_of_the_first_values() {
@@ -457,6 +561,16 @@ fn written(events: &str) -> String {
     let trace = feed(events, &mut writer);
     writer.finish(&trace).unwrap();
     String::from_utf8(writer.into_inner().unwrap()).unwrap()
+}
+
+#[test]
+fn written_rules_allow_events_where_some_are_missing() {
+    let events = "!1 A B !2 !3 B C !";
+    let rules = written(events);
+    assert_eq!(rules.lines().filter(|line| *line == "...").count(), 3, "{rules}");
+    passes(&rules, events);
+    passes(&rules, "A B A B C C");
+    fails(&rules, "A A B B C", Unexpected, Some(1));
 }
 
 proptest! {

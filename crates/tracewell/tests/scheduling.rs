@@ -342,10 +342,52 @@ fn a_servers_budget_falls_while_it_serves() {
     // The curve is linear between its points, so an abrupt change has two points.
     let after = [(60, 0), (61, 0), (66, 5), (66, 2), (71, 7), (90, 7), (90, 0), (91, 0), (95, 4)];
     let after = after.map(point);
-    let curve: Vec<_> =
-        found.used.iter().filter(|point| point.ticks < 40 || point.ticks > 41).copied().collect();
-    assert_eq!(curve, [&before[..4], &after[..]].concat());
-    assert!(found.used.contains(&exhausted));
+    assert_eq!(found.used, [&before[..], &[exhausted], &after[..]].concat());
+}
+
+/// Returns the points of the curve of the only server.
+fn curve(figures: &Figures) -> Vec<(u64, Option<i64>)> {
+    let [found] = figures.servers.as_slice() else { panic!("{:?}", figures.servers) };
+    found.used.iter().map(|point| (point.ticks, point.used)).collect()
+}
+
+#[test]
+fn a_budget_has_no_value_from_its_exhaustion_or_a_gap_until_an_event_shows_it() {
+    let served = [
+        record(10, ids::TASK_ACTIVATE, HIGH, 0),
+        record(10, ids::SERVER_ACTIVE, 0, 1),
+        choose(11, HIGH),
+    ];
+    let full = [(10, Some(0)), (11, Some(0))];
+    // The task runs on without budget, and the server even uses reclaimed time.
+    let exhausted = [
+        record(20, ids::SERVER_EXHAUST, 0, 1),
+        record(25, ids::SERVER_USING_REC, 3, 1),
+        choose(30, LOW),
+        record(50, ids::SERVER_REPLENISH, 0, 1),
+        record(60, ids::IPOINT, 1, 0),
+    ];
+    let records: Vec<_> = start().into_iter().chain(served).chain(exhausted).collect();
+    let (_, figures) = follow(&records, &all());
+    assert_eq!((figures.servers[0].supplied, figures.servers[0].most_used), (19, Some(9)));
+    let points = [(20, Some(9)), (20, None), (50, Some(0))];
+    assert_eq!(curve(&figures), [&full[..], &points].concat());
+    let gap = [
+        choose(21, LOW),
+        record(30, ids::TRACE_STOP, 0, 0),
+        record(50, ids::TRACE_START, MAIN, 1000),
+        choose(52, HIGH),
+        record(56, ids::SERVER_USING_REC, 3, 1),
+        record(60, ids::SERVER_EXHAUST, 0, 1),
+        choose(61, LOW),
+        record(70, ids::SERVER_REPLENISH, 0, 1),
+        record(80, ids::IPOINT, 1, 0),
+    ];
+    let records: Vec<_> = start().into_iter().chain(served).chain(gap).collect();
+    let (_, figures) = follow(&records, &Wanted { holes: true, ..all() });
+    assert_eq!((figures.servers[0].supplied, figures.servers[0].most_used), (10 + 9, None));
+    let points = [(21, Some(10)), (30, Some(10)), (30, None), (60, None), (70, Some(0))];
+    assert_eq!(curve(&figures), [&full[..], &points].concat());
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod support;
 
 use proptest::prelude::*;
+use support::shark::{framed, packet};
 use support::{EventLog, fixture, settings};
 use tracewell::analysis::scheduling::{Figures, Scheduling};
 use tracewell::format::{FORMATS, recognise};
@@ -11,7 +12,7 @@ use tracewell::input::{Input, InputError};
 use tracewell::model::{
     ContextId, ContextKind, Loss, LossCause, MaybeContext, Running, Severity, Trace,
 };
-use tracewell_wire::shark::{ChunkHeader, DatagramHeader, Frame, Record, ids};
+use tracewell_wire::shark::{ChunkHeader, Record, ids};
 
 fn record(tsc: u64, code: u8, par1: u16, par2: u32) -> Record {
     Record { code_word: u16::from(code), par1, tsc, par2 }
@@ -191,19 +192,6 @@ fn the_context_of_an_event_is_the_running_task() {
         .collect();
     let expected = ["0x0100", "interrupt", "interrupt", "interrupt", "0x0108", "0x0108", "0x0110"];
     assert_eq!(names, expected);
-}
-
-fn packet(number: u32, records: &[Record]) -> Vec<u8> {
-    let mut datagram = vec![0; DatagramHeader::SIZE];
-    DatagramHeader::new(number, records.len() as u32).write(&mut datagram).unwrap();
-    datagram.extend(bytes(records));
-    framed(&datagram)
-}
-
-fn framed(datagram: &[u8]) -> Vec<u8> {
-    let mut frame = Frame::prefix(datagram.len() as u32).to_vec();
-    frame.extend(datagram);
-    frame
 }
 
 fn full_packet(number: u32, first: u16) -> Vec<u8> {

@@ -45,8 +45,14 @@ pub(super) struct Watch<'r> {
     /// Number of triggers that got no answer in time. A trigger of `whenever` does not count if an
     /// earlier trigger with the same values was waiting.
     late: u64,
-    /// Number of ranges whose `until` event did not occur before the end of the trace.
+    /// Number of ranges that the trace does not decide. For `whenever` and `each`, this is the
+    /// number of triggers whose answers may be missing.
     open: u64,
+    /// The number of the event before the latest gap, if the gap is in the current range, or after
+    /// the previous one: then the current range can have begun in the gap.
+    gap_after: Option<u64>,
+    /// The number of the event before the latest gap that left something undecided.
+    undecided_after: Option<u64>,
     /// Number of events that matched the patterns of the statement.
     matched: u64,
     /// True if the `from` event occurred.
@@ -91,6 +97,8 @@ impl<'r> Watch<'r> {
             triggers: 0,
             late: 0,
             open: 0,
+            gap_after: None,
+            undecided_after: None,
             matched: 0,
             began: false,
             missed: Missed::default(),
@@ -125,6 +133,9 @@ impl<'r> Watch<'r> {
     fn open_because(&self, matcher: &Matcher<'_>) -> Option<String> {
         if self.is_broken || self.held > 0 {
             return None;
+        }
+        if let Some(after) = self.undecided_after {
+            return Some(undecided(after));
         }
         let Invariant { kind, from, until, .. } = self.invariant;
         let has_range = from.is_some() || until.is_some();
@@ -355,6 +366,30 @@ impl<'r> Watch<'r> {
         Ok(())
     }
 
+    /// Handles events that are missing after the event with this number. They may contain the
+    /// answers to all waiting triggers, and the end of the range.
+    pub(super) fn gap(&mut self, after: u64) {
+        self.gap_after = Some(after);
+        if !self.on {
+            return;
+        }
+        // The late triggers have already been counted, but their answers, too, may be missing.
+        let waiting = self.waiting.len() - std::mem::take(&mut self.expired);
+        self.waiting.clear();
+        let may_end = self.invariant.until.is_some();
+        if may_end {
+            (self.on, self.count) = (false, 0);
+            self.bindings.fill(None);
+        }
+        self.open += match self.invariant.kind {
+            InvariantKind::Whenever { .. } => waiting as u64,
+            _ => may_end.into(),
+        };
+        if may_end || waiting > 0 {
+            self.undecided_after = Some(after);
+        }
+    }
+
     /// Processes the end of the trace.
     pub(super) fn finish(&mut self) -> Result<(), Broken> {
         // A range whose `until` event did not occur is not complete.
@@ -365,11 +400,20 @@ impl<'r> Watch<'r> {
     /// ended before its `until` event.
     fn end(&mut self, whole: bool) -> Result<(), Broken> {
         let ended = self.judge(whole);
-        match &self.invariant.kind {
-            // Answers are counted when they occur.
-            InvariantKind::Whenever { .. } => {}
-            _ if !whole => self.open += 1,
-            _ => self.held += u64::from(ended.is_ok()),
+        let gap = self.gap_after.take();
+        // Answers are counted when they occur.
+        if matches!(self.invariant.kind, InvariantKind::Whenever { .. }) {
+            return ended;
+        }
+        match ended {
+            Ok(()) if whole => self.held += 1,
+            Ok(()) => self.open += 1,
+            // The missing events may contain those that `count` lacks.
+            Err(_) if gap.is_some() => {
+                (self.open, self.undecided_after) = (self.open + 1, gap);
+                return Ok(());
+            }
+            Err(_) => {}
         }
         ended
     }
@@ -401,6 +445,12 @@ impl<'r> Watch<'r> {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the reason why a rule is not decided, if events are missing after the event with this
+/// number.
+pub(super) fn undecided(after: u64) -> String {
+    format!("rule not decided: the events that are missing after event {after} could decide it")
 }
 
 fn too_many(most: u64) -> Broken {

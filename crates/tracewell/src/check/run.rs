@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::figures::Figures;
 use super::index::{Index, Part, PartOf};
-use super::invariants::{Broken, Watch};
+use super::invariants::{Broken, Watch, undecided};
 use super::matching::Matcher;
 use super::shapes::Shapes;
-use super::steps::{DeadEnd, MAX_EXPECTED, Near, Offer, Run, Shared, State, View};
+use super::steps::{DeadEnd, Gap, MAX_EXPECTED, Near, Offer, Run, Shared, State, View};
 use super::syntax::{Item, ItemKind, Pattern, Rule, Rules};
 use super::thresholds::{Baseline, Decision, Known, NoFigures};
 use super::verdict::{
@@ -57,7 +57,10 @@ struct RuleRun<'r> {
     later: Vec<EventCopy>,
     steps_met: u64,
     /// True if the steps were not met, or can no longer be met.
-    failed: bool,
+    differs: bool,
+    /// The number of the event before the first gap, if the gap came before the steps were over.
+    /// From then on, the steps do not fail: they could be met by missing events.
+    lost_after: Option<u64>,
     watches: Vec<Watch<'r>>,
     /// For each threshold, true if missing events broke it while the trace was read.
     broken_thresholds: Vec<bool>,
@@ -209,9 +212,14 @@ impl Sink for Check<'_> {
         Flow::Continue(())
     }
 
-    fn loss(&mut self, trace: &Trace, _: &Loss) -> Flow {
+    fn loss(&mut self, trace: &Trace, loss: &Loss) -> Flow {
+        // For rules, the trace begins with its first event.
+        let is_gap = self.verdict.events > 0;
         for run in &mut self.runs {
             self.verdict.failures.extend(run.lost(trace));
+            if is_gap {
+                run.gap(loss.before.saturating_sub(1));
+            }
         }
         Flow::Continue(())
     }
@@ -227,7 +235,8 @@ impl<'r> RuleRun<'r> {
             since: None,
             later: Vec::new(),
             steps_met: 0,
-            failed: false,
+            differs: false,
+            lost_after: None,
             watches: rule.invariants.iter().map(Watch::new).collect(),
             broken_thresholds: vec![false; rule.thresholds.len()],
         }
@@ -267,7 +276,8 @@ impl<'r> RuleRun<'r> {
     /// Returns true if an event can have an effect even if no step names it. Such an event may
     /// serve as context after the last accepted event, or may make a step impossible.
     fn is_awake(&self) -> bool {
-        !self.over && (!self.shared.gap || self.later.len() < BEFORE || self.rule.steps.risks.time)
+        let is_first = self.shared.gap != Gap::Rejected;
+        !self.over && (is_first || self.later.len() < BEFORE || self.rule.steps.risks.time)
     }
 
     /// Returns true if the steps process this event.
@@ -283,7 +293,7 @@ impl<'r> RuleRun<'r> {
         // `difference` decides this below.
         match run.offer(&self.rule.steps, &mut self.state) {
             Offer::No => {
-                self.shared.gap = true;
+                self.shared.gap = Gap::Rejected;
                 if self.later.len() < BEFORE {
                     self.later.push(EventCopy::of(event.row));
                 }
@@ -291,14 +301,17 @@ impl<'r> RuleRun<'r> {
             offer => self.taken(event, offer),
         }
         let (kind, span, message) = self.difference(event)?;
-        (self.over, self.failed) = (true, true);
+        (self.over, self.differs) = (true, true);
+        if self.lost_after.is_some() {
+            return None;
+        }
         let at = Line::of(event);
         Some(self.failure(event.trace, kind, span, message, Some(at)))
     }
 
     fn taken(&mut self, event: Event<'_>, offer: Offer) {
         self.steps_met += 1;
-        self.shared.gap = false;
+        self.shared.gap = Gap::Nothing;
         self.shared.near = None;
         self.later.clear();
         self.since = Some((EventCopy::of(event.row), self.shared.taken));
@@ -316,7 +329,8 @@ impl<'r> RuleRun<'r> {
             return Some((FailureKind::Early, span, format!("too early: after {took}")));
         }
         let found = trace.schema.label(row.id);
-        let (shared, clock, gap) = (&self.shared, &trace.clock, self.shared.gap);
+        let (shared, clock) = (&self.shared, &trace.clock);
+        let gap = shared.gap == Gap::Rejected;
         let view = View { shared, clock, now: row.ticks, gap };
         match self.state.dead_end(&self.rule.steps, view) {
             Some(DeadEnd::NotNext(span)) => {
@@ -361,8 +375,14 @@ impl<'r> RuleRun<'r> {
     fn finish(&mut self, trace: &Trace) -> Vec<Failure> {
         let mut failures = Vec::new();
         if !self.over && !self.state.can_end(&self.rule.steps) {
-            self.failed = true;
-            failures.push(self.missing(trace));
+            self.differs = true;
+            if self.lost_after.is_none() {
+                failures.push(self.missing(trace));
+            }
+        }
+        // No event may follow the last step.
+        if let (true, Gap::Missing(after)) = (self.rule.ends, self.shared.gap) {
+            self.shared.unsure.get_or_insert(after);
         }
         for watch in self.watches.iter_mut().filter(|watch| !watch.is_over()) {
             if let Err(broken) = watch.finish()
@@ -397,16 +417,44 @@ impl<'r> RuleRun<'r> {
             not_compared: None,
             threshold: None,
         };
-        let steps = self
-            .rule
-            .has_steps()
-            .then(|| result(RuleKind::Steps, self.rule.steps.span, self.failed, self.steps_met));
+        let steps = self.rule.has_steps().then(|| {
+            let open_because = self.open_because();
+            let steps = result(RuleKind::Steps, self.rule.steps.span, self.differs, self.steps_met);
+            match open_because {
+                Some(_) => RuleResult { held: 0, failed: 0, open_because, ..steps },
+                None => steps,
+            }
+        });
         let complete = self
             .rule
             .complete
             .map(|span| result(RuleKind::Complete, span, !trace.losses.is_empty(), 0));
         let watches = self.watches.iter().map(|watch| watch.result(name, matcher));
         steps.into_iter().chain(watches).chain(complete).collect()
+    }
+
+    /// Returns the reason why missing events leave the steps undecided, or `None` if the trace
+    /// decides them.
+    fn open_because(&self) -> Option<String> {
+        if self.differs {
+            return self.lost_after.map(undecided);
+        }
+        self.shared.unsure.map(|after| {
+            format!(
+                "rule not decided: events are missing after event {after}, and none may be there"
+            )
+        })
+    }
+
+    /// Handles events that are missing after the event with this number.
+    fn gap(&mut self, after: u64) {
+        for watch in self.watches.iter_mut().filter(|watch| !watch.is_over()) {
+            watch.gap(after);
+        }
+        if !self.over {
+            self.lost_after.get_or_insert(after);
+            self.shared.gap = self.shared.gap.max(Gap::Missing(after));
+        }
     }
 
     /// Returns the failures of thresholds that the missing events break.

@@ -27,7 +27,8 @@ pub struct Verdict {
     pub events: u64,
     /// Number of steps that were completed, over all rules.
     pub steps: u64,
-    /// Number of gaps in the trace. Missing events are not checked.
+    /// Number of gaps in the trace. No rule fails because of missing events, except those that
+    /// limit their number.
     pub gaps: u64,
     /// Number of missing events, if known.
     pub lost: Option<u64>,
@@ -113,7 +114,9 @@ pub struct RuleResult {
     /// For `whenever` and `each`: number of events that got no answer, or no answer in time. Events
     /// of `whenever` that share an answer count as one.
     pub late: u64,
-    /// Number of ranges whose `until` event did not occur before the end of the trace.
+    /// Number of ranges that the trace does not decide, because their `until` event did not occur or
+    /// because of missing events. For `whenever` and `each`, this is the number of events whose
+    /// answers may be missing.
     pub open: u64,
     /// Number of events that matched the patterns of the rule.
     pub matched: u64,
@@ -153,7 +156,7 @@ pub enum RuleOutcome {
     /// The rule failed.
     Failed,
     /// The trace does not show whether the rule holds. For example, the event that begins the
-    /// rule's range did not occur.
+    /// rule's range did not occur, or events are missing where it matters.
     Open,
 }
 

@@ -1,5 +1,6 @@
 //! Writes rules that a trace passes. The rules contain each selected event, in order, with all its
-//! arguments. A trace in which an event is missing, added, changed or moved does not pass.
+//! arguments. A trace in which an event is missing, added, changed or moved does not pass. Where the
+//! trace has a gap, the rules allow any events.
 
 use std::io::{self, Write};
 
@@ -180,7 +181,11 @@ impl<W: Write> Sink for RulesWriter<W> {
         let some = || "some events are missing".to_owned();
         Stop::on_error(self.put_step())?;
         let lost = loss.events.map_or_else(some, |events| missing(events, "event"));
-        Stop::on_error(self.line(&format!("# {lost} here: {}", loss.cause.as_str())))
+        Stop::on_error(self.line(&format!("# {lost} here: {}", loss.cause.as_str())))?;
+        // Without `...`, the gap would leave the rules undecided. Rules apply from the first event
+        // on.
+        let gap = if loss.before > 0 { self.line("...") } else { Ok(()) };
+        Stop::on_error(gap)
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tracewell::format::NamesFile;
 use tracewell::input::{Input, Settings};
 use tracewell::model::Trace;
-use tracewell_wire::shark::{Record, ids};
+use tracewell_wire::shark::{DatagramHeader, Frame, Record, ids};
 
 use super::{EventLog, shared, table};
 
@@ -14,6 +14,21 @@ use super::{EventLog, shared, table};
 pub fn folders() -> Vec<PathBuf> {
     let others = shared().map(|shared| shared.join("data/shark"));
     std::iter::once(super::fixture("shark")).chain(others).collect()
+}
+
+/// Returns the frame of a packet of records.
+pub fn packet(number: u32, records: &[Record]) -> Vec<u8> {
+    let mut datagram = vec![0; DatagramHeader::SIZE];
+    DatagramHeader::new(number, records.len() as u32).write(&mut datagram).unwrap();
+    records.iter().for_each(|record| datagram.extend(record.to_bytes()));
+    framed(&datagram)
+}
+
+/// Returns the frame of a datagram.
+pub fn framed(datagram: &[u8]) -> Vec<u8> {
+    let mut frame = Frame::prefix(datagram.len() as u32).to_vec();
+    frame.extend(datagram);
+    frame
 }
 
 /// A set: a trace with expected results.

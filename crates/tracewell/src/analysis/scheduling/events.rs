@@ -56,6 +56,7 @@ impl<M: Moments> Scheduling<M> {
         }
         if std::mem::take(&mut self.gaps.open) {
             self.gaps.ticks.charge(step.ticks.saturating_sub(self.gaps.before.ticks));
+            self.gaps.known_since = step.ticks;
         }
         self.account(trace, &step, usize::from(row.cpu));
         self.gaps.before = Position::of(&step);

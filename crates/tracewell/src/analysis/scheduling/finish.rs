@@ -1,7 +1,7 @@
 //! The figures at the end of a trace or of a range.
 
 use super::Scheduling;
-use super::execution::{Execution, nanoseconds};
+use super::execution::Execution;
 use super::figures::{Figures, Seen, Task};
 use super::moments::Moments;
 use super::preemptions::Preemptions;
@@ -50,7 +50,8 @@ impl<M: Moments> Scheduling<M> {
             self.gaps.ticks.charge(until.saturating_sub(self.gaps.before.ticks));
         }
         self.sanity.unmatched_brackets = self.brackets.unmatched();
-        let interrupts = self.brackets.finish(nanoseconds(trace, from..until));
+        self.gaps.end_known(trace, until);
+        let interrupts = self.brackets.finish(self.gaps.longest_known);
         let (resources, waits, more_waits) = self.requests.finish(self.cores.len());
         let (distributions, more_times) = self.finish_times(&coverage);
         let (jobs, more_jobs) =

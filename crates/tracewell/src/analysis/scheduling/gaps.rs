@@ -2,6 +2,7 @@
 //! event shows it.
 
 use super::Scheduling;
+use super::execution::nanoseconds;
 use super::job_table::JobTable;
 use super::moments::{Moments, Position};
 use super::passages::Pair;
@@ -19,6 +20,20 @@ pub(super) struct Gaps {
     pub(super) hole: bool,
     /// The previous event.
     pub(super) before: Position,
+    /// The tick at which the time without gaps begins that has not ended yet.
+    pub(super) known_since: u64,
+    /// The longest time without a gap so far, in nanoseconds.
+    pub(super) longest_known: u64,
+}
+
+impl Gaps {
+    /// Ends the time without gaps at a tick, unless a gap has ended it.
+    pub(super) fn end_known(&mut self, trace: &Trace, until: u64) {
+        if !self.open {
+            let known = nanoseconds(trace, self.known_since..until);
+            self.longest_known = self.longest_known.max(known);
+        }
+    }
 }
 
 impl<M: Moments> Scheduling<M> {
@@ -35,12 +50,13 @@ impl<M: Moments> Scheduling<M> {
         self.releases.gap();
         self.requests.gap();
         self.switches.gap();
-        self.budgets.gap();
+        self.budgets.gap(before);
         self.brackets.gap();
         self.timings.gap();
         self.times.gap();
         self.jobs.iter_mut().for_each(JobTable::gap);
         self.pairs.iter_mut().for_each(Pair::gap);
+        self.gaps.end_known(trace, before);
         self.gaps.count += u64::from(!self.gaps.open);
         self.gaps.open = true;
         self.moments.gap(self.gaps.before, loss);

@@ -34,7 +34,8 @@ pub struct Interrupts {
     /// Nanoseconds in the outermost brackets; 0 if the clock's rate is unknown.
     pub nanoseconds: u64,
     /// For each window length in [`WINDOWS`], the maximum time in interrupts within such a window,
-    /// in nanoseconds; `None` if the trace is shorter or the clock's rate is unknown.
+    /// in nanoseconds; `None` if the trace has no such window without a gap, or if the
+    /// clock's rate is unknown.
     pub most_within: [Option<u64>; WINDOWS.len()],
     /// Ticks at which the first window with this maximum ends.
     pub most_within_until: [u64; WINDOWS.len()],
@@ -279,8 +280,8 @@ impl Brackets {
         self.unmatched
     }
 
-    /// Returns the figures; the trace lasts `span` nanoseconds. Sources without a completed
-    /// interrupt are omitted.
+    /// Returns the figures; the longest time without a gap is `span` nanoseconds. Sources without a
+    /// completed interrupt are omitted.
     pub(super) fn finish(&mut self, span: u64) -> Interrupts {
         self.figures.most_within = self.windows.finish(span);
         self.figures.most_within_until = self.windows.ends();

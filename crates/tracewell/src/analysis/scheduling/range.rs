@@ -34,6 +34,7 @@ impl<M: Moments> Scheduling<M> {
         self.sanity.restart();
         // If a gap has not ended yet, it is the first gap of the range.
         (self.gaps.count, self.gaps.ticks) = (u64::from(self.gaps.open), 0);
+        (self.gaps.known_since, self.gaps.longest_known) = (from, 0);
         self.gaps.before.ticks = from;
         (self.events, self.from) = (0, from);
     }

@@ -56,7 +56,8 @@ pub struct Server {
     /// The largest number of ticks that were used before exhaustion.
     pub most_used: Option<u64>,
     /// The used part of the budget over time, if requested. The list has a point at each abrupt
-    /// change of the curve's slope or value. Between two points, the curve is linear.
+    /// change of the curve's slope or value. Between two points, the curve is linear. After a point
+    /// without a number, it has no value until the next point.
     pub used: Vec<Used>,
 }
 
@@ -65,7 +66,8 @@ pub struct Server {
 pub struct Used {
     /// Ticks since the first event of the trace.
     pub ticks: u64,
-    /// Used ticks. Negative if reclaimed time was added. `None` if the budget is exhausted.
+    /// Used ticks. Negative if reclaimed time was added. `None` if the budget is exhausted, or
+    /// unknown because of missing events.
     pub used: Option<i64>,
 }
 
@@ -116,6 +118,11 @@ impl Followed {
         }
     }
 
+    /// Returns true if the curve has a value: the budget is known and not exhausted.
+    fn has_budget(&self) -> bool {
+        self.is_known && self.exhausted_since.is_none()
+    }
+
     fn state(&self) -> ServerState {
         let budget = match self.exhausted_since {
             Some(_) => Budget::Exhausted,
@@ -152,9 +159,7 @@ impl Followed {
             let used = u64::try_from(self.used).unwrap_or(0);
             self.figures.most_used = self.figures.most_used.max(Some(used));
         }
-        if keeps {
-            self.figures.used.push(Used { ticks, used: None });
-        }
+        self.end_curve(ticks, keeps);
     }
 
     fn replenish(&mut self, ticks: u64, keeps: bool) {
@@ -172,24 +177,54 @@ impl Followed {
 
     fn reclaimed(&mut self, gained: u64, ticks: u64, keeps: bool) {
         self.figures.used_reclaimed += 1;
+        if !self.has_budget() {
+            return;
+        }
         self.jump(self.used.saturating_sub_unsigned(gained), ticks, keeps);
     }
 
     /// Changes the number of used ticks abruptly. The curve gets a point with the old number, too,
     /// because it is linear between two points.
     fn jump(&mut self, used: i64, ticks: u64, keeps: bool) {
-        let goes_on = |last: &Used| last.used == Some(self.used) && last.ticks < ticks;
-        if used != self.used && self.figures.used.last().is_some_and(goes_on) {
-            self.point(ticks, keeps);
+        if used != self.used {
+            self.go_on_until(ticks, keeps);
         }
         self.used = used;
         self.point(ticks, keeps);
+    }
+
+    /// Adds the point at which a level part of the curve ends.
+    fn go_on_until(&mut self, ticks: u64, keeps: bool) {
+        let goes_on = |last: &Used| last.used == Some(self.used) && last.ticks < ticks;
+        if self.figures.used.last().is_some_and(goes_on) {
+            self.point(ticks, keeps);
+        }
+    }
+
+    /// Adds the point from which on the curve has no value.
+    fn end_curve(&mut self, ticks: u64, keeps: bool) {
+        if keeps {
+            self.go_on_until(ticks, keeps);
+            self.figures.used.push(Used { ticks, used: None });
+        }
+    }
+
+    /// Handles missing events after `ticks`. The curve has no value until an event shows the budget.
+    fn gap(&mut self, ticks: u64, keeps: bool) {
+        if self.has_budget() && !self.figures.used.is_empty() {
+            self.end_curve(ticks, keeps);
+        }
+        (self.is_known, self.exhausted_since) = (false, None);
+        (self.idle, self.serving) = (false, 0);
     }
 
     /// Charges the `spent` ticks before `now`, in which the served task ran.
     fn serve(&mut self, spent: u64, now: u64, keeps: bool) {
         self.figures.supplied.charge(spent);
         self.unconfirmed.charge(spent);
+        if !self.has_budget() {
+            return;
+        }
         let from = Used { ticks: now - spent, used: Some(self.used) };
         self.used = self.used.saturating_add_unsigned(spent);
         if !keeps {
@@ -254,9 +289,9 @@ impl Budgets {
         for server in &mut self.servers {
             let task = server.figures.task;
             server.figures = Server { task, ..Followed::new(server.figures.key).figures };
-            match server.exhausted_since {
-                Some(_) if keeps => server.figures.used.push(Used { ticks: from, used: None }),
-                _ => server.point(from, keeps),
+            if keeps {
+                let used = server.has_budget().then_some(server.used);
+                server.figures.used.push(Used { ticks: from, used });
             }
         }
     }
@@ -364,15 +399,13 @@ impl Budgets {
     }
 
     /// Handles missing events. After the gap, the most recent activation and the budgets are
-    /// unknown.
-    pub(super) fn gap(&mut self) {
+    /// unknown. `before` is the tick of the last event before the gap.
+    pub(super) fn gap(&mut self, before: u64) {
         (self.activated, self.unserved) = (None, None);
         self.begun = PerContext::default();
         self.on_cores.clear();
-        for server in &mut self.servers {
-            (server.is_known, server.exhausted_since) = (false, None);
-            (server.idle, server.serving) = (false, 0);
-        }
+        let keeps = self.keeps;
+        self.servers.iter_mut().for_each(|server| server.gap(before, keeps));
     }
 
     /// Returns true if no event has named a server.

@@ -54,8 +54,10 @@ pub(super) struct Shared {
     pub(super) bindings: Vec<Option<Value>>,
     /// Ticks of the events named by `as`.
     pub(super) marks: Vec<Option<u64>>,
-    /// True if an event was rejected after the most recently accepted one.
-    pub(super) gap: bool,
+    /// What the trace has after the most recently accepted event.
+    pub(super) gap: Gap,
+    /// The number of the event before missing events at a place where the rule allows no events.
+    pub(super) unsure: Option<u64>,
     /// Among the events since the last step, the first one that has the name of an expected event.
     pub(super) near: Option<Near>,
     /// A step whose event occurred too early, and the tick from which the step's minimum time is
@@ -63,6 +65,16 @@ pub(super) struct Shared {
     pub(super) early: Option<(Span, u64)>,
     /// The step that accepted the most recent event.
     pub(super) taken: Span,
+}
+
+/// What the trace has between the most recently accepted event and the current one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Gap {
+    Nothing,
+    /// Missing events, which no step could accept. Contains the number of the event before them.
+    Missing(u64),
+    /// An event that was rejected.
+    Rejected,
 }
 
 /// An event that almost matched.
@@ -94,7 +106,8 @@ impl Shared {
         Self {
             bindings: vec![None; variables],
             marks: vec![None; marks],
-            gap: false,
+            gap: Gap::Nothing,
+            unsure: None,
             near: None,
             early: None,
             taken: Span::default(),

@@ -1,7 +1,7 @@
 //! Offers an event to the items that may come next.
 
 use super::limits::{is_longer, over, start_of};
-use super::{Near, Shared, State, StateKind};
+use super::{Gap, Near, Shared, State, StateKind};
 use crate::check::matching::{Matcher, Miss};
 use crate::check::syntax::{Item, ItemKind, Pattern};
 use crate::check::verdict::EventCopy;
@@ -31,11 +31,14 @@ impl Run<'_, '_> {
     pub(in crate::check) fn offer(&mut self, item: &Item, state: &mut State) -> Offer {
         let gap = self.shared.gap;
         let fresh = !state.touched;
-        // If `...` precedes the item, any events may come before its first step, so clear the flag
-        // `gap`. If the item rejects the event, the flag is restored below.
-        self.shared.gap &= !(fresh && item.loose);
+        // If `...` precedes the item, any events may come before its first step, so clear the gap.
+        // If the item rejects the event, the gap is restored below.
+        if fresh && item.loose {
+            self.shared.gap = Gap::Nothing;
+        }
         // `next` applies only to the first event of an item.
-        let offer = if fresh && item.next && self.shared.gap {
+        let before = if fresh && item.next { self.shared.gap } else { Gap::Nothing };
+        let offer = if before == Gap::Rejected {
             Offer::No
         } else if self.is_over(item, state) {
             self.note_late(item);
@@ -47,6 +50,9 @@ impl Run<'_, '_> {
             Offer::No => self.shared.gap = gap,
             Offer::Taken | Offer::Done => {
                 (state.touched, state.last) = (true, self.event.ticks());
+                if let Gap::Missing(after) = before {
+                    self.shared.unsure.get_or_insert(after);
+                }
             }
         }
         offer

@@ -26,7 +26,7 @@ pub(in crate::check) struct View<'a> {
     /// The tick of the latest event.
     pub(in crate::check) now: u64,
     /// True if an event was rejected after the most recently accepted one. Initialised from
-    /// [`Shared::gap`].
+    /// [`Shared::gap`]. Missing events do not count, because they make no step impossible.
     pub(in crate::check) gap: bool,
 }
 

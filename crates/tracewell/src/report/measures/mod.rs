@@ -297,7 +297,9 @@ const _: () = {
 };
 
 fn loads(trace: &Trace, figures: &Figures) -> Vec<Share> {
-    let of_each = figures.span.end.saturating_sub(figures.span.start);
+    // The same known time as in the tables of `analyze`: gaps are neither busy nor idle.
+    let span = figures.span.end.saturating_sub(figures.span.start);
+    let of_each = span.saturating_sub(figures.gap_ticks);
     let load = |subject, part, whole, window| {
         let measure = check::Measure::Load;
         Some(Share { measure, subject, window, millionths: millionths(part, whole)?, at: None })

@@ -74,7 +74,7 @@ impl InterruptFigures {
     }
 }
 
-/// One value per length of the window; null if the trace is shorter than the window.
+/// One value per length of the window; null if the trace has no such window without a gap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Windows {
@@ -166,7 +166,8 @@ pub struct ServerRow<'a> {
     /// Length of the trace in ticks, without its gaps.
     pub supplied_of_ticks: u64,
     /// With `--budgets`: points of a curve. Each point is a time and the number of used ticks of
-    /// the budget. This number is null while the budget is exhausted.
+    /// the budget. This number is null while the budget is exhausted, or unknown after missing
+    /// events.
     pub budget_used: Vec<(u64, Option<i64>)>,
 }
 
