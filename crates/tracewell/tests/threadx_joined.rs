@@ -273,6 +273,9 @@ fn a_file_that_is_no_dump_does_not_hide_the_others() {
     assert!(error.starts_with("dumps: at byte 0: too short: "), "{error}");
 }
 
+/// Writes bytes in an encoding.
+type Encode = fn(&[u8]) -> Vec<u8>;
+
 /// Writes bytes as Intel HEX with 16-bit addresses.
 fn intel_hex(bytes: &[u8]) -> Vec<u8> {
     let line = |(at, data): (usize, &[u8])| {
@@ -321,7 +324,7 @@ fn joined_files(contents: &[(&str, Vec<u8>)]) -> (Trace, EventLog) {
 fn each_file_of_a_run_may_be_text() {
     let dumps = [ring(USUAL, 5), ring(USUAL, 12), ring(USUAL, 30)];
     let expected = history(&joined(&dumps));
-    let encodings: [fn(&[u8]) -> Vec<u8>; 3] = [intel_hex, s_records, <[u8]>::to_vec];
+    let encodings: [Encode; 3] = [intel_hex, s_records, <[u8]>::to_vec];
     for first in 0..3 {
         for second in 0..3 {
             let files = [first, second, (first + second) % 3].map(|kind| encodings[kind]);

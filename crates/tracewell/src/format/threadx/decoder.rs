@@ -226,8 +226,8 @@ impl ThreadxDecoder {
         ReadError { offset: input.offset, message }
     }
 
-    /// Returns the sum of the surveys of all dumps in a whole input, or `None` if the input does not
-    /// contain several dumps.
+    /// Returns the sum of the surveys of all dumps in a whole input, or `None` if the input does
+    /// not contain several dumps.
     fn survey(&self, bytes: &[u8]) -> Option<Survey> {
         let mut dumps: Vec<(Image, &[u8])> = Vec::new();
         for part in parts::ranges(&self.parts, bytes.len()) {

@@ -62,8 +62,8 @@ pub(super) enum Order {
 }
 
 impl<'a> Ring<'a> {
-    /// `bytes` are the bytes of the image, and `offset` is their position in the source. `oldest` is
-    /// the current slot according to the user.
+    /// `bytes` are the bytes of the image, and `offset` is their position in the source. `oldest`
+    /// is the current slot according to the user.
     pub(super) fn new(image: &Image, bytes: &'a [u8], offset: u64, oldest: Option<usize>) -> Self {
         Self {
             slots: Slots::new(image.slots(bytes), image.layout),
