@@ -490,7 +490,8 @@ fn remarks_on_the_clock_are_about_all_dumps() {
     let dumps: Vec<_> = (0..5).map(|dump| stamps(0xFFFF, wrapping(7000 * dump))).collect();
     assert_eq!(said(&joined(&dumps).0, Severity::Warning), [""; 0]);
     // A dump with many steps back causes a warning, even if the other dumps are in order.
-    let mut dumps = dumps;
+    let rising = |start: u64| (0..20).map(move |step| start + 100 * step);
+    let mut dumps: Vec<_> = (0..5).map(|dump| stamps(0xFFFF, rising(3000 * dump))).collect();
     dumps.insert(2, stamps(0xFFFF, (0..10).map(|step| 1000 + 100 * step - 150 * (step % 2))));
     let warned = said(&joined(&dumps).0, Severity::Warning);
     assert!(warned.len() == 1 && warned[0].contains("run in both directions"), "{warned:?}");
