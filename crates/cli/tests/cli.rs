@@ -245,6 +245,28 @@ fn analyze_reports_missing_events() {
 }
 
 #[test]
+fn a_bad_file_of_a_run_is_reported_and_the_others_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("empty.trx"), "").unwrap();
+    std::fs::write(path("other.trx"), "no dump at all").unwrap();
+    std::fs::write(path("packed.trx"), b"\x1F\x8B\x08garbage").unwrap();
+    let place = std::fs::metadata(fixture("tiny.trx")).unwrap().len();
+    for (name, message) in [
+        ("empty.trx", "error: empty.trx: expected a part of the trace, found an empty file\n"),
+        ("other.trx", &format!(" and 2 more: damaged: at byte {place}: ")),
+        ("packed.trx", "error: packed.trx: "),
+    ] {
+        let files = [fixture("tiny.trx"), path(name), fixture("tiny.trx")];
+        let output = program().args(["info", "--json", "--join"]).args(files).output().unwrap();
+        assert_eq!(status(&output), Some(3), "{name}");
+        assert!(stderr(&output).contains(message), "{}", stderr(&output));
+        let json = only_trace("info", &output);
+        assert_eq!((&json["events"], &json["options"]["dumps"]), (&197.into(), &2.into()));
+    }
+}
+
+#[test]
 fn joined_files_are_one_trace() {
     let files = ["0c_linked.dat", "1c_linked.dat", "2c_linked.dat"].map(shark);
     let joined = program().args(["info", "--json", "--join"]).args(&files).output().unwrap();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use support::shark::{Set, sets};
 use support::{EventLog, number};
-use tracewell::model::{Clock, FactForm, LossCause, Trace};
+use tracewell::model::{Clock, FactForm, LossCause, Severity, Trace};
 use tracewell_wire::shark::{Record, ids};
 
 /// The first `trace_start`, from which the expected results count times.
@@ -63,6 +63,28 @@ fn records_are_at_the_expected_positions() {
             let part = files.iter().position(|file| file.ends_with(&expected["file"])).unwrap();
             assert_eq!(row.record, bytes[part][slot..slot + 16], "{} {}", set.name, row.seq);
         }
+    }
+}
+
+#[test]
+fn a_file_that_holds_no_records_does_not_hide_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad = folder.path().join("bad.dat");
+    std::fs::write(&bad, "no records at all").unwrap();
+    let set = sets().into_iter().find(|set| set.files().len() > 1).unwrap();
+    let expected = set.read(&set.files()).1;
+    for place in 0..=set.files().len() {
+        let mut files = set.files();
+        files.insert(place, bad.clone());
+        let (trace, kept) = set.read(&files);
+        let events = |log: &EventLog| -> Vec<_> {
+            log.rows.iter().map(|row| (row.ticks, row.id, row.record.clone())).collect()
+        };
+        assert_eq!(events(&kept), events(&expected), "{place}");
+        let damage = trace.diagnostics.iter().filter(|said| said.severity == Severity::Damage);
+        let damage: Vec<_> = damage.map(|said| said.message.as_str()).collect();
+        assert_eq!(damage.len(), 1, "{damage:?}");
+        assert!(damage[0].starts_with("expected records of S.Ha.R.K.'s new tracer"), "{damage:?}");
     }
 }
 

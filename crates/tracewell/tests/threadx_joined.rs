@@ -6,9 +6,11 @@ mod dump;
 mod support;
 
 use dump::{Dump, USUAL, event, thread};
+use std::path::PathBuf;
+
 use support::{EventLog, in_pieces, settings};
 use tracewell::input::{Input, Settings};
-use tracewell::model::{LossCause, Severity, Trace};
+use tracewell::model::{Direction, LossCause, Severity, Trace};
 use tracewell_wire::threadx::{Event, Layout, Width};
 
 const A: u64 = 0x2100_0000;
@@ -237,4 +239,268 @@ fn slots_that_one_of_two_dumps_lacks_do_not_separate_the_dumps() {
     assert_eq!(numbers, [4, 5, 8, 9, 10, 11, 12, 13]);
     // The ring had overwritten the events before event 4, and the lost slots contained 6 and 7.
     assert_eq!(gaps, [(0, None), (2, Some(2))]);
+}
+
+/// Returns the messages of this severity.
+fn said(trace: &Trace, severity: Severity) -> Vec<String> {
+    let diagnostics = trace.diagnostics.iter().filter(|said| said.severity == severity);
+    diagnostics.map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_file_that_is_no_dump_does_not_hide_the_others() {
+    let dumps = [ring(USUAL, 5), ring(USUAL, 12)];
+    let expected = history(&joined(&dumps));
+    let garbage = b"no dump of anything".to_vec();
+    let cut = dumps[0][..30].to_vec();
+    for bad in [&garbage, &cut] {
+        for place in 0..=2 {
+            let mut files = dumps.to_vec();
+            files.insert(place, bad.clone());
+            let both = joined(&files);
+            let what = format!("{} bytes at place {place}", bad.len());
+            assert_eq!(history(&both), expected, "{what}");
+            let start: usize = files[..place].iter().map(Vec::len).sum();
+            let damage = said(&both.0, Severity::Damage);
+            assert_eq!(damage.len(), 1, "{what}: {damage:?}");
+            assert!(damage[0].starts_with(&format!("damaged: at byte {start}: ")), "{damage:?}");
+        }
+    }
+    // If no file is a dump, the error of the first file is reported.
+    let bytes = [cut.clone(), cut].concat();
+    let mut input = Input::from_bytes("dumps", bytes, settings(&["parts=30"])).unwrap();
+    let error = input.read(&mut EventLog::default()).unwrap_err().to_string();
+    assert!(error.starts_with("dumps: at byte 0: too short: "), "{error}");
+}
+
+/// Writes bytes in an encoding.
+type Encode = fn(&[u8]) -> Vec<u8>;
+
+/// Writes bytes as Intel HEX with 16-bit addresses.
+fn intel_hex(bytes: &[u8]) -> Vec<u8> {
+    let line = |(at, data): (usize, &[u8])| {
+        let [high, low] = (16 * at as u16).to_be_bytes();
+        let mut record = vec![data.len() as u8, high, low, 0];
+        record.extend_from_slice(data);
+        format!(":{}{:02X}\n", digits(&record), sum_of(&record).wrapping_neg())
+    };
+    let lines: String = bytes.chunks(16).enumerate().map(line).collect();
+    (lines + ":00000001FF\n").into_bytes()
+}
+
+/// Writes bytes as S-records with 16-bit addresses.
+fn s_records(bytes: &[u8]) -> Vec<u8> {
+    let line = |(at, data): (usize, &[u8])| {
+        let [high, low] = (16 * at as u16).to_be_bytes();
+        let mut record = vec![data.len() as u8 + 3, high, low];
+        record.extend_from_slice(data);
+        format!("S1{}{:02X}\n", digits(&record), !sum_of(&record))
+    };
+    let lines: String = bytes.chunks(16).enumerate().map(line).collect();
+    (lines + "S9030000FC\n").into_bytes()
+}
+
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02X}")).collect()
+}
+
+fn sum_of(bytes: &[u8]) -> u8 {
+    bytes.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte))
+}
+
+/// Reads files with these contents as one run. Each content has the name of its file.
+fn joined_files(contents: &[(&str, Vec<u8>)]) -> (Trace, EventLog) {
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<PathBuf> = contents.iter().map(|(name, _)| folder.path().join(name)).collect();
+    for ((_, content), file) in contents.iter().zip(&files) {
+        std::fs::write(file, content).unwrap();
+    }
+    let mut kept = EventLog::default();
+    let trace = Input::open_run(&files, settings(&[])).unwrap().read(&mut kept).unwrap();
+    (trace, kept)
+}
+
+#[test]
+fn each_file_of_a_run_may_be_text() {
+    let dumps = [ring(USUAL, 5), ring(USUAL, 12), ring(USUAL, 30)];
+    let expected = history(&joined(&dumps));
+    let encodings: [Encode; 3] = [intel_hex, s_records, <[u8]>::to_vec];
+    for first in 0..3 {
+        for second in 0..3 {
+            let files = [first, second, (first + second) % 3].map(|kind| encodings[kind]);
+            let contents: Vec<_> = ["a", "b", "c"]
+                .into_iter()
+                .zip(files)
+                .zip(&dumps)
+                .map(|((name, encode), dump)| (name, encode(dump)))
+                .collect();
+            let both = joined_files(&contents);
+            assert_eq!(history(&both), expected, "{first} {second}");
+            assert!(both.0.diagnostics.worst() <= Some(Severity::Note), "{:?}", both.0.diagnostics);
+            // A note states the encoding of each file.
+            let notes = said(&both.0, Severity::Note);
+            let is_text = |(_, content): &(&str, Vec<u8>)| content.is_ascii();
+            let texts: Vec<_> = contents.iter().filter(|file| is_text(file)).collect();
+            let note = |name: &str| format!("note: {name}: decoded from ");
+            assert!(
+                texts.iter().all(|(name, _)| {
+                    notes.iter().filter(|said| said.starts_with(&note(name))).count() == 1
+                }),
+                "{notes:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_faults_in_the_text_of_a_file_are_reported_with_its_name() {
+    let dumps = [ring(USUAL, 5), ring(USUAL, 12)];
+    let mut text = intel_hex(&dumps[1]);
+    text.extend_from_slice(b":00\n");
+    let (trace, kept) = joined_files(&[("a.hex", intel_hex(&dumps[0])), ("b.hex", text)]);
+    assert_eq!(kept.rows.len(), 12);
+    let warnings: Vec<_> = trace.diagnostics.iter().map(ToString::to_string).collect();
+    assert!(warnings.iter().any(|said| said.contains("b.hex: line ")), "{warnings:?}");
+}
+
+#[test]
+fn an_empty_file_of_a_run_is_damage_as_is_one_that_cannot_be_decompressed() {
+    let dumps = [ring(USUAL, 5), ring(USUAL, 12)];
+    let expected = history(&joined(&dumps));
+    for (bad, message) in [
+        (&b""[..], "damaged: bad: expected a part of the trace, found an empty file"),
+        (b"\x1F\x8B\x08garbage", "damaged: bad: "),
+    ] {
+        for place in 0..=2 {
+            let mut contents = vec![("a", dumps[0].clone()), ("b", dumps[1].clone())];
+            contents.insert(place, ("bad", bad.to_vec()));
+            let both = joined_files(&contents);
+            assert_eq!(history(&both), expected, "{place}");
+            let damage = said(&both.0, Severity::Damage);
+            assert!(damage.len() == 1 && damage[0].starts_with(message), "{place}: {damage:?}");
+        }
+    }
+    // The name of a missing file is probably wrong, so it is an error, as for a single file.
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["a", "missing"].map(|name| folder.path().join(name));
+    std::fs::write(&files[0], &dumps[0]).unwrap();
+    let error = Input::open_run(&files, settings(&[])).unwrap_err().to_string();
+    assert!(error.starts_with(&files[1].display().to_string()), "{error}");
+    // If no file can be decompressed, the fault of the first file is reported.
+    for file in &files {
+        std::fs::write(file, b"\x1F\x8B\x08garbage").unwrap();
+    }
+    let error = Input::open_run(&files, settings(&[])).unwrap_err().to_string();
+    assert!(error.starts_with(&files[0].display().to_string()), "{error}");
+}
+
+/// A ring of 40 slots with these timestamps, which has not wrapped.
+fn stamps(mask: u64, stamps: impl Iterator<Item = u64>) -> Vec<u8> {
+    let id = |number: usize| if number < 2 { 6 } else { 83 };
+    let events = stamps.enumerate().map(|(number, stamp)| event(A, id(number), stamp));
+    let mut events: Vec<_> = events.collect();
+    let next = events.len();
+    events.resize(40, Event::UNUSED);
+    let mut dump = Dump::new(USUAL, vec![thread(A, "alpha")], events, next);
+    dump.header.timer_valid_mask = mask;
+    dump.bytes()
+}
+
+const MASK: u64 = u32::MAX as u64;
+const SECOND: u64 = 1_000_000_000;
+
+/// Returns two dumps of a Linux port. The clock passes the end of a second after the first dump.
+fn within_seconds() -> [Vec<u8>; 2] {
+    let first = (0..10).map(|number| SECOND / 2 + 1000 * number);
+    let later = first.clone().chain((0..10).map(|number| 1000 * number));
+    [stamps(MASK, first), stamps(MASK, later)]
+}
+
+/// Returns a dump without events, and a later dump of a 16-bit counter that counts down.
+fn counting_down() -> [Vec<u8>; 2] {
+    let later = (0..20).map(|number| 60_000 - 100 * number);
+    [stamps(0xFFFF, std::iter::empty()), stamps(0xFFFF, later)]
+}
+
+#[test]
+fn the_clock_is_inferred_from_all_dumps() {
+    let dumps = within_seconds();
+    for both in [joined(&dumps), read(dumps.concat(), &[])] {
+        let clock = &both.0.clock;
+        assert_eq!((clock.counter.last, clock.rate.is_some()), (SECOND - 1, true));
+        assert_eq!(both.1.rows[10].ticks, SECOND / 2);
+        assert_eq!(said(&both.0, Severity::Warning), [""; 0]);
+    }
+    let dumps = counting_down();
+    for both in [joined(&dumps), read(dumps.concat(), &[])] {
+        assert_eq!(both.0.clock.counter.direction, Direction::Down);
+        assert_eq!((both.1.rows.len(), both.1.rows[19].ticks), (20, 1900));
+        assert_eq!(said(&both.0, Severity::Warning), [""; 0]);
+    }
+    // The user's options override what the dumps show.
+    let (trace, _) = read(dumps.concat(), &["direction=up", "modulus=65000"]);
+    let counter = trace.clock.counter;
+    assert_eq!((counter.direction, counter.last), (Direction::Up, 64_999));
+}
+
+#[test]
+fn the_first_events_have_the_same_clock_as_all_events() {
+    for dumps in [within_seconds(), counting_down()] {
+        let clock = joined(&dumps).0.clock.counter;
+        let settings = settings(&[&format!("parts={}", dumps[0].len())]);
+        let mut input = Input::from_bytes("dumps", dumps.concat(), settings).unwrap();
+        input.set_only_first(Some(3));
+        let trace = input.read(&mut EventLog::default()).unwrap();
+        assert_eq!(trace.clock.counter, clock);
+    }
+}
+
+#[test]
+fn a_dump_that_arrives_later_and_contradicts_the_clock_causes_a_warning() {
+    for (dumps, options) in
+        [(within_seconds(), ["modulus=4294967296"]), (counting_down(), ["direction=up"])]
+    {
+        let place = dumps[0].len();
+        let warnings = |options: &[&str]| {
+            // The search for a later dump needs some bytes, here less than the first dump has.
+            let settings = settings(&[&["search=64"], options].concat());
+            let (trace, _) = in_pieces("threadx", &settings, &dumps.concat(), 100).unwrap();
+            said(&trace, Severity::Warning)
+        };
+        let warned = warnings(&[]);
+        let expected = format!(
+            "warning: at byte {place}: the timestamps of this dump contradict the clock of the \
+             earlier dumps, so times may be wrong; -O direction= and -O modulus= set the clock"
+        );
+        assert_eq!(warned, [expected]);
+        assert_eq!(warnings(&options), [""; 0]);
+    }
+    // A dump without a contradiction causes no warning: a single step back is a wrap.
+    let steps = |first: u64| (0..9).map(move |step| (first + 0x1000 * step) & 0xFFFF);
+    let [first, second] = [steps(0), steps(0xE000)].map(|stamped| stamps(0xFFFF, stamped));
+    let settings = settings(&["search=64"]);
+    let (trace, _) = in_pieces("threadx", &settings, &[first, second].concat(), 100).unwrap();
+    assert_eq!(said(&trace, Severity::Warning), [""; 0]);
+}
+
+#[test]
+fn remarks_on_the_clock_are_about_all_dumps() {
+    // A counter that wraps once in each dump counts up.
+    let wrapping = |start: u64| (0..20).map(move |step| (start + 5000 * step) & 0xFFFF);
+    let dumps: Vec<_> = (0..5).map(|dump| stamps(0xFFFF, wrapping(7000 * dump))).collect();
+    assert_eq!(said(&joined(&dumps).0, Severity::Warning), [""; 0]);
+    // A dump with many steps back causes a warning, even if the other dumps are in order.
+    let rising = |start: u64| (0..20).map(move |step| start + 100 * step);
+    let mut dumps: Vec<_> = (0..5).map(|dump| stamps(0xFFFF, rising(3000 * dump))).collect();
+    dumps.insert(2, stamps(0xFFFF, (0..10).map(|step| 1000 + 100 * step - 150 * (step % 2))));
+    let warned = said(&joined(&dumps).0, Severity::Warning);
+    assert!(warned.len() == 1 && warned[0].contains("run in both directions"), "{warned:?}");
+    // Two dumps with one event each: the clock ran between them.
+    let one = |stamp: u64| stamps(MASK, std::iter::once(stamp));
+    assert_eq!(said(&joined(&[one(100), one(200)]).0, Severity::Warning), [""; 0]);
+    let still = |events: usize| stamps(MASK, std::iter::repeat_n(5, events));
+    for dumps in [[still(0), still(3)], [still(2), still(4)]] {
+        let warned = said(&joined(&dumps).0, Severity::Warning);
+        assert!(warned.len() == 1 && warned[0].contains("every timestamp is 5:"), "{warned:?}");
+    }
 }

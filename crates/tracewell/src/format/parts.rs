@@ -4,7 +4,8 @@ use std::ops::Range;
 
 /// Returns the ranges of the files in an input of `length` bytes. `starts` are the offsets of the
 /// second and all later files ([`Settings::parts`](super::Settings::parts)). Files without bytes
-/// are omitted, except the first one.
+/// are omitted, except the first one; [`Input::open_run`](crate::input::Input::open_run) reports
+/// them.
 pub(super) fn ranges(starts: &[usize], length: usize) -> Vec<Range<usize>> {
     let mut starts: Vec<_> = starts.iter().copied().filter(|start| *start < length).collect();
     starts.push(0);

@@ -69,19 +69,6 @@ fn begin(path: &Path, compression: Compression, content: Content) -> Result<Cont
     }
 }
 
-/// Decompresses a file that is one of several parts of a run.
-pub(super) fn part(
-    path: &Path,
-    bytes: Vec<u8>,
-    remarks: &mut Diagnostics,
-) -> Result<Vec<u8>, InputError> {
-    let content = Content::Whole(Bytes::Owned(bytes));
-    match decompressed(path, content, remarks)?.into_bytes(path, remarks)? {
-        Bytes::Owned(bytes) => Ok(bytes),
-        mapped => Ok(mapped.to_vec()),
-    }
-}
-
 fn invalid(path: &Path, message: String) -> InputError {
     InputError::io(path, io::Error::new(io::ErrorKind::InvalidData, message))
 }

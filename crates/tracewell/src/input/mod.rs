@@ -144,14 +144,19 @@ impl Input {
 
     fn recognise(path: PathBuf, content: Content, settings: Settings) -> Result<Self, InputError> {
         let mut remarks = Diagnostics::default();
-        let content = decompressed::decompressed(&path, content, &mut remarks)?;
-        // A file that begins with a known binary format is never treated as text.
-        let mut found = format::most_confident(content.start());
-        let mut content = content;
-        if found.is_none() {
-            content = text::decoded(&path, content, &mut remarks)?;
-            found = format::most_confident(content.start());
-        }
+        let (content, found) = plain(&path, content, &mut remarks)?;
+        Self::of_format(path, content, found, settings, remarks)
+    }
+
+    /// Creates an input of the format that the settings name. If they name none, `found` is the
+    /// format.
+    fn of_format(
+        path: PathBuf,
+        content: Content,
+        found: Option<Found>,
+        settings: Settings,
+        remarks: Diagnostics,
+    ) -> Result<Self, InputError> {
         let start = content.start();
         let format = match &settings.format {
             Some(name) => {
@@ -397,6 +402,27 @@ impl Input {
         sink.finish(&trace).map_err(InputError::Sink)?;
         Ok(trace)
     }
+}
+
+/// A recognised format.
+type Found = (&'static Format, Confidence);
+
+/// Decompresses the content, and decodes a text that encodes a memory image. Also returns the
+/// format of the resulting bytes if it is recognised.
+fn plain(
+    path: &Path,
+    content: Content,
+    remarks: &mut Diagnostics,
+) -> Result<(Content, Option<Found>), InputError> {
+    let content = decompressed::decompressed(path, content, remarks)?;
+    // A file that begins with a known binary format is never treated as text.
+    let found = format::most_confident(content.start());
+    if found.is_some() {
+        return Ok((content, found));
+    }
+    let content = text::decoded(path, content, remarks)?;
+    let found = format::most_confident(content.start());
+    Ok((content, found))
 }
 
 /// Calls a closure for each event.

@@ -48,8 +48,8 @@ impl Severity {
 pub struct Diagnostic {
     /// How serious it is.
     pub severity: Severity,
-    /// The name of another file, if the diagnostic concerns a file that the user gave in addition
-    /// to the source.
+    /// The name of a file, if the diagnostic concerns a file that the user gave in addition to the
+    /// source, or one of several files that were joined.
     pub file: Option<String>,
     /// Offset in the source in bytes, if the diagnostic concerns one position.
     pub offset: Option<u64>,
@@ -160,6 +160,18 @@ impl Diagnostics {
         }
         self.worst = self.worst.max(later.worst);
         self.more += later.more;
+    }
+
+    /// Appends the diagnostics about one of several files that were joined. `start` is the offset
+    /// of the file in the source. Diagnostics without an offset get the name of the file.
+    pub(crate) fn append_of_file(&mut self, mut later: Self, start: u64, name: &str) {
+        for diagnostic in &mut later.list {
+            match &mut diagnostic.offset {
+                Some(offset) => *offset += start,
+                None => diagnostic.file = Some(name.to_owned()),
+            }
+        }
+        self.append(later);
     }
 
     /// Inserts the diagnostics of an earlier step before the diagnostics of this step.

@@ -115,16 +115,26 @@ impl Decoder for SharkDecoder {
 }
 
 impl SharkDecoder {
-    /// Returns the areas of all parts, and the kind of the first part.
+    /// Returns the areas of all parts, and the kind of the first readable part.
     fn areas(&self, bytes: &[u8], remarks: &mut Diagnostics) -> Result<(Areas, Kind), ReadError> {
         let mut areas = Areas::default();
-        let mut first = None;
+        let (mut first, mut failed) = (None, None);
         for part in parts::ranges(&self.parts, bytes.len()) {
-            let kind = self.kind_of(bytes.get(part.clone()).unwrap_or_default(), part.start)?;
-            first.get_or_insert(kind);
-            container::areas(kind, bytes, part, &mut areas, remarks);
+            match self.kind_of(bytes.get(part.clone()).unwrap_or_default(), part.start) {
+                Ok(kind) => {
+                    first.get_or_insert(kind);
+                    container::areas(kind, bytes, part, &mut areas, remarks);
+                }
+                Err(error) => {
+                    remarks.add(Severity::Damage, error.offset, error.message.as_str());
+                    failed.get_or_insert(error);
+                }
+            }
         }
-        Ok((areas, first.unwrap_or(Kind::Records)))
+        match (first, failed) {
+            (None, Some(error)) => Err(error),
+            (first, _) => Ok((areas, first.unwrap_or(Kind::Records))),
+        }
     }
 
     fn kind_of(&self, part: &[u8], start: usize) -> Result<Kind, ReadError> {

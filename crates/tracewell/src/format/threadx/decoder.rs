@@ -1,4 +1,5 @@
-//! Finds the dumps of a run in the input and passes each one to [`run`](super::run).
+//! Finds the dumps of a run in the input and passes each one to [`run`](super::run). If the whole
+//! input is in memory, the clock is inferred from all dumps.
 
 use std::sync::Arc;
 
@@ -7,11 +8,12 @@ use tracewell_wire::threadx::{Header, HeaderError};
 
 use super::image::Image;
 use super::locate;
-use super::ring::are_of_tracing;
+use super::ring::{Ring, are_of_tracing};
 use super::run::Run;
 use super::slots::Slots;
-use super::survey::ClockOptions;
+use super::survey::{ClockOptions, Survey};
 use super::{FORMAT, custom_events};
+use crate::format::parts;
 use crate::format::{Decoder, Input, OptionError, Progress, ReadError, Settings};
 use crate::model::schema::Schema;
 use crate::model::{
@@ -35,6 +37,8 @@ struct ThreadxDecoder {
     /// Offsets in the source at which further files of the run start.
     parts: Vec<usize>,
     run: Option<Run>,
+    /// The error of the first file of the run that cannot be read.
+    failed: Option<ReadError>,
     /// Number of threads that may decode events.
     threads: Threads,
     /// Number of events that the sink wants; `None` if it wants all.
@@ -78,6 +82,7 @@ pub(super) fn new(settings: &Settings) -> Result<Box<dyn Decoder>, OptionError> 
         oldest: size("oldest")?,
         parts: settings.parts.clone(),
         run: None,
+        failed: None,
         threads: Threads::new(settings.threads),
         only_first: settings.only_first,
         trailing: None,
@@ -99,6 +104,12 @@ impl Decoder for ThreadxDecoder {
         input: Input<'_>,
         out: &mut Emitter<'_>,
     ) -> Result<Progress, ReadError> {
+        // Several files are in memory, so wait for all of them.
+        if !self.parts.is_empty() && !input.last {
+            return Ok(Progress::More { consumed: 0, wanted: input.bytes.len() + 1 });
+        }
+        // If dumps arrive one by one, the first dump determines the clock.
+        let survey = if self.run.is_none() && input.last { self.survey(input.bytes) } else { None };
         let mut from = 0;
         loop {
             let offset = input.offset + from as u64;
@@ -110,28 +121,60 @@ impl Decoder for ThreadxDecoder {
             let bytes = rest.get(..room.min(rest.len())).unwrap_or_default();
             let begins = self.run.is_none() || self.parts.contains(&(offset as usize));
             let window = Input { offset, bytes, last };
-            let step = if begins { self.first(window, out)? } else { self.further(window, out) };
-            match step {
-                Step::Wanted(wanted) => return Ok(Progress::More { consumed: from, wanted }),
-                Step::Over => return Ok(Progress::Done),
-                Step::Read(read) => from += read,
+            if begins {
+                self.remark_on_rest(out.trace);
+            }
+            let previous = self.run.as_ref().and_then(Run::image).filter(|_| !begins);
+            let found = match previous {
+                Some(previous) => Ok(self.further(&window, previous)),
+                None => self.first(&window),
+            };
+            match found {
+                Ok(Next::Wanted(wanted)) => {
+                    return Ok(Progress::More { consumed: from, wanted });
+                }
+                Ok(Next::Dump(dump)) => match self.read(dump, survey, window, out) {
+                    Some(read) => from += read,
+                    None => return Ok(Progress::Done),
+                },
+                Ok(Next::Rest(remarks)) => {
+                    out.trace.diagnostics.append(remarks);
+                    let (_, trailing) = self.trailing.get_or_insert((offset, 0));
+                    *trailing += bytes.len() as u64;
+                    from += bytes.len();
+                }
+                Err(error) if self.parts.is_empty() => return Err(error),
+                // The other files of the run may be readable.
+                Err(error) => {
+                    out.trace.diagnostics.add(Severity::Damage, error.offset, &*error.message);
+                    self.failed.get_or_insert(error);
+                    from += bytes.len();
+                }
             }
             if input.last && from >= input.bytes.len() {
                 self.remark_on_rest(out.trace);
-                return Ok(Progress::Done);
+                let failed = self.failed.take().filter(|_| self.run.is_none());
+                return failed.map_or(Ok(Progress::Done), Err);
             }
         }
     }
 }
 
 /// The result of examining the input at one position.
-enum Step {
+enum Next {
     /// The decoder needs this many bytes to continue.
     Wanted(usize),
-    /// The decoder has finished with this many bytes.
-    Read(usize),
-    /// The sink needs no further events.
-    Over,
+    Dump(Found),
+    /// No dump follows. The diagnostics are about the bytes.
+    Rest(Diagnostics),
+}
+
+/// A dump in the input.
+struct Found {
+    /// Offset of the image in the input.
+    start: usize,
+    image: Image,
+    diagnostics: Diagnostics,
 }
 
 /// Either the offset of the image, or the number of bytes that are needed to find it.
@@ -183,27 +226,54 @@ impl ThreadxDecoder {
         ReadError { offset: input.offset, message }
     }
 
-    /// Decodes the dump at the start of a file of the run.
-    fn first(&mut self, input: Input<'_>, out: &mut Emitter<'_>) -> Result<Step, ReadError> {
-        self.remark_on_rest(out.trace);
-        let start = match self.start(&input)? {
+    /// Returns the sum of the surveys of all dumps in a whole input, or `None` if the input does
+    /// not contain several dumps.
+    fn survey(&self, bytes: &[u8]) -> Option<Survey> {
+        let mut dumps: Vec<(Image, &[u8])> = Vec::new();
+        for part in parts::ranges(&self.parts, bytes.len()) {
+            let mut at = part.start;
+            while let Some(bytes) = bytes.get(at..part.end) {
+                let input = Input { offset: at as u64, bytes, last: true };
+                let next = match dumps.last().filter(|_| at > part.start) {
+                    Some((previous, _)) => self.further(&input, previous),
+                    None => self.first(&input).unwrap_or(Next::Rest(Diagnostics::default())),
+                };
+                let Next::Dump(Found { start, image, .. }) = next else { break };
+                if dumps.first().is_none_or(|(first, _)| first.is_alike(&image)) {
+                    dumps.push((image, bytes.get(start..).unwrap_or_default()));
+                }
+                at = at.saturating_add(start).saturating_add(image.end());
+            }
+        }
+        if dumps.len() < 2 {
+            return None;
+        }
+        let surveys = dumps.iter().map(|(image, bytes)| {
+            let ring = Ring::new(image, bytes, 0, self.oldest);
+            ring.survey(ring.order(), image.header.timer_valid_mask, None)
+        });
+        surveys.reduce(Survey::with_dump)
+    }
+
+    /// Finds the dump at the start of a file of the run.
+    fn first(&self, input: &Input<'_>) -> Result<Next, ReadError> {
+        let start = match self.start(input)? {
             Start::At(start) => start,
-            Start::Wanted(wanted) => return Ok(Step::Wanted(wanted)),
+            Start::Wanted(wanted) => return Ok(Next::Wanted(wanted)),
         };
         let bytes = input.bytes.get(start..).unwrap_or_default();
         let offset = input.offset + start as u64;
-        // If the image is not complete, the diagnostics of this call are discarded.
         let mut diagnostics = Diagnostics::default();
         let image = Image::read(bytes, offset, input.last, &mut diagnostics)?;
         let end = self.needed(&image, bytes);
         if bytes.len() < end && !input.last {
-            return Ok(Step::Wanted(start.saturating_add(end)));
+            return Ok(Next::Wanted(start.saturating_add(end)));
         }
         if start > 0 && self.offset.is_none() {
             let message = "the dump starts here, not at byte 0";
             diagnostics.add(Severity::Note, offset, message);
         }
-        Ok(self.read(&image, start, input, diagnostics, out))
+        Ok(Next::Dump(Found { start, image, diagnostics }))
     }
 
     /// Returns the number of bytes of a dump that are needed to read the wanted events.
@@ -216,18 +286,17 @@ impl ThreadxDecoder {
         image.end_of(if begins { events } else { current.saturating_add(events) })
     }
 
+    /// Reads a dump. Returns the number of bytes that are read, or `None` if the sink needs no
+    /// further events. `survey` is the survey of all dumps, if they are known.
     fn read(
         &mut self,
-        image: &Image,
-        start: usize,
+        found: Found,
+        survey: Option<Survey>,
         input: Input<'_>,
-        diagnostics: Diagnostics,
         out: &mut Emitter<'_>,
-    ) -> Step {
-        let trace = &mut *out.trace;
-        // Add the diagnostics of the header after the diagnostics of earlier dumps.
-        let earlier = std::mem::replace(&mut trace.diagnostics, diagnostics);
-        trace.diagnostics.prepend(&earlier);
+    ) -> Option<usize> {
+        let Found { start, image, diagnostics } = found;
+        out.trace.diagnostics.append(diagnostics);
         let bytes = input.bytes.get(start..).unwrap_or_default();
         let offset = input.offset + start as u64;
         // A later dump of the same ring has the same layout.
@@ -236,61 +305,61 @@ impl ThreadxDecoder {
             || self.parts.iter().any(|part| *part as u64 > offset);
         let run = self.run.get_or_insert_with(|| {
             let Self { clock_options, oldest, only_first, threads, .. } = self;
-            Run::new(*clock_options, *oldest, *only_first, threads.clone())
+            Run::new((*clock_options, survey), *oldest, *only_first, threads.clone())
         });
-        let flow = run.read(image, (bytes, offset, more), out);
+        let flow = run.read(&image, (bytes, offset, more), out);
         // Do not decode further dumps if the sink needs no further events. For other sinks, the
         // decoder waits for all bytes of a dump.
         if flow.is_break() || (bytes.len() < image.end() && !input.last) {
-            return Step::Over;
+            return None;
         }
-        Step::Read(start.saturating_add(image.end()).min(input.bytes.len()))
+        Some(start.saturating_add(image.end()).min(input.bytes.len()))
     }
 
-    /// Examines the bytes after a dump: they can be unused, or another dump of the same ring.
-    fn further(&mut self, input: Input<'_>, out: &mut Emitter<'_>) -> Step {
-        let Some(run) = &self.run else { return Step::Read(input.bytes.len()) };
+    /// Examines the bytes after a dump: they can be unused, or another dump of the same ring as the
+    /// previous one.
+    fn further(&self, input: &Input<'_>, previous: &Image) -> Next {
+        let mut diagnostics = Diagnostics::default();
         if input.bytes.is_empty() && !input.last {
-            return Step::Wanted(1);
+            return Next::Wanted(1);
         }
-        if self.trailing.is_none() {
-            // A later dump may begin anywhere within the search limit, so wait until all bytes up
-            // to this limit have arrived.
-            if input.bytes.len() < self.search.saturating_add(MAX_HEADER_LEN) && !input.last {
-                return Step::Wanted(self.search.saturating_add(MAX_HEADER_LEN));
-            }
-            let found = locate::plausible(input.bytes, self.search);
-            if let Some(found) = found.filter(|found| run.is_of_ring(found.layout, &found.header)) {
-                let start = found.offset;
-                let (bytes, offset) = (input.bytes.get(start..), input.offset + start as u64);
-                let mut diagnostics = Diagnostics::default();
-                let image = bytes.map(|b| Image::read(b, offset, input.last, &mut diagnostics));
-                if let Some(Ok(image)) = image {
-                    if input.bytes.len() < start.saturating_add(image.end()) && !input.last {
-                        return Step::Wanted(start.saturating_add(image.end()));
-                    }
-                    let message = "another dump of the same buffer starts here: decoded as a later dump of the same run";
-                    diagnostics.add(Severity::Note, offset, message);
-                    return self.read(&image, start, input, diagnostics, out);
+        if self.trailing.is_some() {
+            return Next::Rest(diagnostics);
+        }
+        // A later dump may begin anywhere within the search limit, so wait until all bytes up to
+        // this limit have arrived.
+        if input.bytes.len() < self.search.saturating_add(MAX_HEADER_LEN) && !input.last {
+            return Next::Wanted(self.search.saturating_add(MAX_HEADER_LEN));
+        }
+        let Some(found) = locate::plausible(input.bytes, self.search) else {
+            return Next::Rest(diagnostics);
+        };
+        let start = found.offset;
+        let offset = input.offset + start as u64;
+        if previous.is_of_ring(found.layout, &found.header) {
+            let bytes = input.bytes.get(start..).unwrap_or_default();
+            if let Ok(image) = Image::read(bytes, offset, input.last, &mut diagnostics) {
+                let end = start.saturating_add(image.end());
+                if input.bytes.len() < end && !input.last {
+                    return Next::Wanted(end);
                 }
-            }
-            if let Some(found) = found {
-                let offset = input.offset + found.offset as u64;
-                let message = format!(
-                    "a dump of another buffer begins here and is not read (-O offset={offset} reads it)"
-                );
-                out.trace.diagnostics.add(Severity::Warning, offset, message);
+                let message = "another dump of the same buffer starts here: decoded as a later dump of the same run";
+                diagnostics.add(Severity::Note, offset, message);
+                return Next::Dump(Found { start, image, diagnostics });
             }
         }
-        let (_, bytes) = self.trailing.get_or_insert((input.offset, 0));
-        *bytes += input.bytes.len() as u64;
-        Step::Read(input.bytes.len())
+        let message = format!(
+            "a dump of another buffer begins here and is not read (-O offset={offset} reads it)"
+        );
+        diagnostics.add(Severity::Warning, offset, message);
+        Next::Rest(diagnostics)
     }
 
     /// Reports bytes after a dump that are not part of another dump. Ignores a remainder that is
     /// smaller than a slot, because a kernel may leave such a remainder unused.
     fn remark_on_rest(&mut self, trace: &mut Trace) {
-        let slot = self.run.as_ref().map_or(0, Run::slot_size);
+        let image = self.run.as_ref().and_then(Run::image);
+        let slot = image.map_or(0, |image| image.layout.event_size() as u64);
         if let Some((offset, bytes)) = self.trailing.take().filter(|(_, bytes)| *bytes >= slot) {
             let message = format!("the {bytes} bytes from here on belong to no dump");
             trace.diagnostics.add(Severity::Note, offset, message);

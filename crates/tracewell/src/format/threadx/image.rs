@@ -86,6 +86,20 @@ impl Image {
         Ok(image)
     }
 
+    /// Returns true if a header describes the same ring.
+    pub(super) fn is_of_ring(&self, layout: Layout, header: &Header) -> bool {
+        let place = |header: &Header| {
+            let (base, registry) = (header.trace_base_address, header.registry_start);
+            (base, registry, header.buffer_start, header.buffer_end, header.timer_valid_mask)
+        };
+        self.layout == layout && place(&self.header) == place(header)
+    }
+
+    /// Returns true if another dump may be of the same target.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        self.layout == other.layout && self.header.timer_valid_mask == other.header.timer_valid_mask
+    }
+
     /// Returns the offset after the last slot: the expected size of the image in bytes.
     pub(super) fn end(&self) -> usize {
         self.end_of(self.event_slots)

@@ -15,7 +15,9 @@ use std::ops::Range;
 
 use tracewell_wire::threadx::ids;
 
+use super::image::Image;
 use super::slots::{Slots, Ticking};
+use super::survey::Survey;
 use crate::model::{Diagnostics, LossCause, Severity};
 
 /// A section of the event list.
@@ -59,7 +61,25 @@ pub(super) enum Order {
     Wrapped(usize),
 }
 
-impl Ring<'_> {
+impl<'a> Ring<'a> {
+    /// `bytes` are the bytes of the image, and `offset` is their position in the source. `oldest`
+    /// is the current slot according to the user.
+    pub(super) fn new(image: &Image, bytes: &'a [u8], offset: u64, oldest: Option<usize>) -> Self {
+        Self {
+            slots: Slots::new(image.slots(bytes), image.layout),
+            expected: image.event_slots,
+            current: oldest.filter(|slot| *slot < image.event_slots).or(image.current_slot()),
+            offset: offset + image.events as u64,
+        }
+    }
+
+    /// Examines the timestamps, or only those of the first `events` slots.
+    pub(super) fn survey(&self, order: Order, mask: u64, events: Option<usize>) -> Survey {
+        let filled = self.filled(order);
+        let surveyed = events.map_or(filled, |events| filled.up_to(events));
+        Survey::walk(surveyed, mask, self.current)
+    }
+
     /// Returns the order of the events.
     pub(super) fn order(&self) -> Order {
         let there = self.slots.len();

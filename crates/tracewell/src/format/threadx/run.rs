@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use tracewell_wire::ByteOrder;
-use tracewell_wire::threadx::{Header, Layout, PriorityWord, Width, context};
+use tracewell_wire::threadx::{Layout, PriorityWord, Width, context};
 
 use super::DumpHeader;
 use super::image::Image;
@@ -25,6 +25,8 @@ use crate::threads::{Threads, on_threads};
 #[derive(Debug)]
 pub(super) struct Run {
     clock_options: ClockOptions,
+    /// The survey of all dumps; `None` if there is only one dump, or if later dumps are not known.
+    survey: Option<Survey>,
     oldest: Option<usize>,
     /// Number of events that the sink wants; `None` if it wants all.
     only_first: Option<usize>,
@@ -35,25 +37,21 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// `threads` is the number of threads that may decode events.
+    /// `survey` is the survey of all dumps, if they are known. `threads` is the number of threads
+    /// that may decode events.
     pub(super) fn new(
-        clock_options: ClockOptions,
+        (clock_options, survey): (ClockOptions, Option<Survey>),
         oldest: Option<usize>,
         only_first: Option<usize>,
         threads: Threads,
     ) -> Self {
         let registry = Registry::default();
-        Self { clock_options, oldest, only_first, registry, last: None, dumps: 0, threads }
+        Self { clock_options, survey, oldest, only_first, registry, last: None, dumps: 0, threads }
     }
 
-    /// Returns the size of an event slot in bytes; 0 before the first dump.
-    pub(super) fn slot_size(&self) -> u64 {
-        self.last.as_ref().map_or(0, |last| last.layout.event_size() as u64)
-    }
-
-    /// Returns true if a header describes the same ring as the previous dump.
-    pub(super) fn is_of_ring(&self, layout: Layout, header: &Header) -> bool {
-        self.last.as_ref().is_some_and(|last| last.is_of_ring(layout, header))
+    /// Returns the previous dump; `None` before the first dump.
+    pub(super) fn image(&self) -> Option<&Image> {
+        self.last.as_ref().map(|last| &last.image)
     }
 
     /// Reads a dump. `more` is true if other dumps may follow.
@@ -65,7 +63,7 @@ impl Run {
     ) -> Flow {
         let trace = &mut *out.trace;
         let layout = image.layout;
-        if self.last.as_ref().is_some_and(|last| !last.is_alike(image)) {
+        if self.image().is_some_and(|last| !last.is_alike(image)) {
             let message = "expected a dump of the same target as before (byte order, size of ULONG and \
                            of names, timestamp mask), found one of another target: ignored";
             trace.diagnostics.add(Severity::Damage, offset, message);
@@ -83,15 +81,12 @@ impl Run {
         self.dumps += 1;
         count_dumps(trace, self.dumps);
         let named = self.registry.read(image, (bytes, offset, more), trace);
-        let slots = Slots::new(image.slots(bytes), layout);
-        let current = self.current(image, trace);
-        let offset = offset + image.events as u64;
-        let ring = Ring { slots, expected: image.event_slots, current, offset };
+        self.check_oldest(image, trace);
+        let ring = Ring::new(image, bytes, offset, self.oldest);
+        let Ring { slots, current, .. } = ring;
         let order = ring.order();
         let mask = image.header.timer_valid_mask;
-        let filled = ring.filled(order);
-        let surveyed = self.only_first.map_or(filled, |events| filled.up_to(events));
-        let survey = Survey::walk(surveyed, mask, current);
+        let survey = ring.survey(order, mask, self.only_first);
         trace.cpus = trace.cpus.max(survey.cpus);
         let own = match self.only_first {
             None => ring.parts(order, &mut trace.diagnostics),
@@ -103,15 +98,22 @@ impl Run {
         let keeps = more || last.is_some();
         let (parts, state, round) = match last {
             None => {
-                trace.clock = survey.clock(mask, self.clock_options, &mut trace.diagnostics);
+                let all = self.survey.unwrap_or(survey);
+                trace.clock = all.clock(mask, self.clock_options, &mut trace.diagnostics);
                 let state = Unwrapping::new(trace.clock.counter);
                 let round = if keeps { ring.round(order, state.ticking()) } else { None };
                 (own, state, round)
             }
             Some(last) => {
+                let (counter, options) = (trace.clock.counter, self.clock_options);
+                if self.survey.is_none() && survey.contradicts(counter, options) {
+                    let message = "the timestamps of this dump contradict the clock of the earlier dumps, \
+                                   so times may be wrong; -O direction= and -O modulus= set the clock";
+                    trace.diagnostics.add(Severity::Warning, offset, message);
+                }
                 let round = ring.round(order, Ticking::new(trace.clock.counter));
                 let seam = Seam { last: &last, ring: &ring, order, round };
-                (seam.parts(&image.header, own, trace), last.state.with_new_names(), round)
+                (seam.parts(image, own, trace), last.state.with_new_names(), round)
             }
         };
         // Names depend on creations anywhere in the dump, so they are determined before the first
@@ -122,7 +124,7 @@ impl Run {
         let (context, in_batches) = (ContextId::default(), 0);
         let mut delivery = Delivery {
             slots,
-            offset,
+            offset: ring.offset,
             out,
             state,
             registry,
@@ -135,21 +137,19 @@ impl Run {
         delivery.all(&parts)?;
         let state = delivery.state;
         let slots = if more { sums(slots) } else { Vec::new() };
-        self.last = Some(Dump { layout, header: image.header, current, state, round, slots });
+        self.last = Some(Dump { image: *image, current, state, round, slots });
         Flow::Continue(())
     }
 
-    /// Returns the slot to be written next, according to the user or the header.
-    fn current(&self, image: &Image, trace: &mut Trace) -> Option<usize> {
-        let oldest = self.oldest.filter(|slot| *slot < image.event_slots);
-        if let Some(asked) = self.oldest.filter(|_| oldest.is_none()) {
+    /// Warns if the user's oldest slot is not a slot of the dump.
+    fn check_oldest(&self, image: &Image, trace: &mut Trace) {
+        if let Some(asked) = self.oldest.filter(|slot| *slot >= image.event_slots) {
             let message = format!(
                 "option oldest: expected a slot below {}, found {asked}; using the dump's own pointer",
                 image.event_slots
             );
             trace.diagnostics.add(Severity::Warning, None, message);
         }
-        oldest.or(image.current_slot())
     }
 }
 

@@ -12,7 +12,6 @@ use std::hash::BuildHasher;
 use std::ops::Range;
 
 use foldhash::fast::FixedState;
-use tracewell_wire::threadx::{Header, Layout};
 
 use super::image::Image;
 use super::ring::{Order, Ring, RingPart};
@@ -22,8 +21,7 @@ use crate::model::{LossCause, Severity, Trace};
 /// The facts about the previous dump that are needed for the next dump.
 #[derive(Debug)]
 pub(super) struct Dump {
-    pub(super) layout: Layout,
-    pub(super) header: Header,
+    pub(super) image: Image,
     pub(super) current: Option<usize>,
     pub(super) state: Unwrapping,
     /// Ticks from the oldest to the newest event, or `None` if the ring was not full.
@@ -31,21 +29,6 @@ pub(super) struct Dump {
     /// A hash of each slot; the hash of an unused slot is 0. The list is empty if no dump can
     /// follow.
     pub(super) slots: Vec<u64>,
-}
-
-impl Dump {
-    /// Returns true if a header belongs to the same ring.
-    pub(super) fn is_of_ring(&self, layout: Layout, header: &Header) -> bool {
-        let place = |header: &Header| {
-            let (base, registry) = (header.trace_base_address, header.registry_start);
-            (base, registry, header.buffer_start, header.buffer_end, header.timer_valid_mask)
-        };
-        self.layout == layout && place(&self.header) == place(header)
-    }
-
-    pub(super) fn is_alike(&self, image: &Image) -> bool {
-        self.layout == image.layout && self.header.timer_valid_mask == image.header.timer_valid_mask
-    }
 }
 
 /// The transition from one dump to the next.
@@ -62,13 +45,13 @@ impl Seam<'_> {
     /// `own` contains all events of the later dump.
     pub(super) fn parts(
         &self,
-        header: &Header,
+        image: &Image,
         own: Vec<RingPart>,
         trace: &mut Trace,
     ) -> Vec<RingPart> {
         let offset = self.ring.offset;
         // If the earlier dump had no events, `own` already contains the gap before the later dump.
-        let same_ring = self.last.is_of_ring(self.last.layout, header)
+        let same_ring = self.last.image.is_of_ring(image.layout, &image.header)
             && self.last.state.ticking().previous.is_some();
         let Some((before, current)) =
             self.last.current.zip(self.ring.current).filter(|_| same_ring)

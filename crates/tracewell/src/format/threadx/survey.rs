@@ -51,6 +51,12 @@ pub(super) struct Survey {
     used: usize,
     /// The timestamp of the first used slot.
     first: u64,
+    /// Number of dumps that were added to this one.
+    further: usize,
+    /// True if too many steps of one of these dumps have the other direction.
+    mixed: bool,
+    /// True if the first timestamps of these dumps are not equal.
+    differs: bool,
 }
 
 impl Survey {
@@ -166,6 +172,24 @@ impl Survey {
         self.cpus = self.cpus.max(u16::from(tally.core) + 1);
     }
 
+    /// Adds the statistics of a later dump of the same target.
+    pub(super) fn with_dump(self, later: Self) -> Self {
+        let first = if self.used == 0 { later.first } else { self.first };
+        Self {
+            increases: self.increases + later.increases,
+            decreases: self.decreases + later.decreases,
+            beside: (self.beside.0 + later.beside.0, self.beside.1 + later.beside.1),
+            nanoseconds: self.nanoseconds && later.nanoseconds,
+            cpus: self.cpus.max(later.cpus),
+            holes: self.holes || later.holes,
+            used: self.used + later.used,
+            first,
+            further: self.further + 1,
+            mixed: self.is_mixed() || later.is_mixed(),
+            differs: self.differs || (later.used > 0 && later.first != first),
+        }
+    }
+
     /// Returns the direction of most steps. The head comment of this file explains ties.
     fn direction(&self) -> Direction {
         let more = (self.increases, self.decreases);
@@ -177,7 +201,34 @@ impl Survey {
     /// Returns true if there are several events, all with the same timestamp.
     fn stood_still(&self) -> bool {
         let steps = [self.increases, self.decreases, self.beside.0, self.beside.1];
-        self.used > 1 && steps == [0; 4]
+        self.used > 1 && steps == [0; 4] && !self.differs
+    }
+
+    /// Returns true if too many steps have the other direction. In each dump, a few steps may have
+    /// it: wraps, and the step to the oldest event. More than 1 in 100 are too many.
+    fn is_mixed(&self) -> bool {
+        let fewer = self.increases.min(self.decreases);
+        let many = fewer > 1 + self.further && fewer * 100 > self.increases + self.decreases;
+        self.mixed || many
+    }
+
+    /// Returns true if the counter seems to count nanoseconds within the second. Decreases show
+    /// that it wraps below 10^9. If there are none, it may wrap at the mask.
+    fn wraps_at_a_second(&self, direction: Direction) -> bool {
+        self.nanoseconds && direction == Direction::Up && self.decreases > 0
+    }
+
+    /// Returns true if these timestamps contradict a clock that was inferred from earlier dumps.
+    pub(super) fn contradicts(&self, counter: Counter, options: ClockOptions) -> bool {
+        // A single step can be a wrap, so it does not show a direction.
+        let shows_direction = self.increases.max(self.decreases) > 1 && !self.is_mixed();
+        let reverse =
+            options.direction.is_none() && shows_direction && self.direction() != counter.direction;
+        let other_range = match counter.last == NANOSECONDS - 1 {
+            true => !self.nanoseconds,
+            false => self.wraps_at_a_second(counter.direction),
+        };
+        reverse || (options.modulus.is_none() && other_range)
     }
 
     /// Returns the clock. Adds diagnostics about inferred facts and implausible timestamps.
@@ -190,12 +241,9 @@ impl Survey {
         let direction = options.direction.unwrap_or(self.direction());
         let mut counter = Counter::of_mask(mask, direction);
         let mut rate = options.rate;
-        // Decreases show that the counter wraps below 10^9. If there are none, the counter may wrap
-        // at the mask.
-        let detected = self.nanoseconds && direction == Direction::Up && self.decreases > 0;
         if let Some(modulus) = options.modulus {
             counter.last = modulus - 1;
-        } else if detected {
+        } else if self.wraps_at_a_second(direction) {
             counter.last = NANOSECONDS - 1;
             rate = rate.or(Rate::new(NANOSECONDS, 1));
             let message = "all timestamps are below 10^9 and wrap: assuming nanoseconds within the \
@@ -211,11 +259,7 @@ impl Survey {
             );
             diagnostics.add(Severity::Warning, None, message);
         }
-        let compared = self.increases + self.decreases;
-        // A few steps have the other direction: wraps, and the step to the oldest event. More than
-        // 1 in 100 are too many.
-        let fewer = self.increases.min(self.decreases);
-        if options.direction.is_none() && fewer > 1 && fewer * 100 > compared {
+        if options.direction.is_none() && self.is_mixed() {
             let message = format!(
                 "timestamps run in both directions: {} increase, {} decrease; assuming a counter \
                  that counts {direction}, so times may be wrong",
