@@ -5,8 +5,12 @@
 //! between two busy intervals, it gains nothing. So one of the fullest windows ends together with a
 //! busy interval, and only such windows are checked.
 //!
-//! Each new interval increases the busy time of the latest window by at most the length of the
-//! interval. So the code skips windows until the new intervals could raise the maximum.
+//! Each new interval increases the busy time of the latest window by at most the time that it adds.
+//! So the code skips windows until the new intervals could raise the maximum.
+//!
+//! On several cores, intervals can overlap. They arrive in the order of their ends, so a new
+//! interval overlaps only the latest ones. It replaces these by one interval. A window that ends
+//! within this interval contains no more busy time than the one that ends together with it.
 
 use std::collections::VecDeque;
 
@@ -71,6 +75,8 @@ pub(super) struct Windows {
     intervals: VecDeque<Interval>,
     /// When this number of intervals is stored, `add` removes those that no window needs.
     removal: usize,
+    /// End of the last interval that was removed.
+    removed: u64,
     /// The total length of all intervals, including removed ones.
     total: u64,
     /// End of the previous interval, and its ticks.
@@ -81,45 +87,61 @@ pub(super) struct Windows {
 impl Default for Windows {
     fn default() -> Self {
         let (each, intervals) = (WINDOWS.map(Window::new), VecDeque::new());
-        Self { each, intervals, removal: FIRST_REMOVAL, total: 0, end: 0, at: 0 }
+        Self { each, intervals, removal: FIRST_REMOVAL, removed: 0, total: 0, end: 0, at: 0 }
     }
 }
 
 impl Windows {
-    /// Adds an interval, which ends at `at` in ticks. If it overlaps the previous interval, the
-    /// common part counts only once. Intervals overlap if the clock went back or several cores were
-    /// busy.
+    /// Adds an interval, which ends at `at` in ticks. The time that it has in common with earlier
+    /// intervals counts only once. If it ends before an earlier one, the clock went back, and the
+    /// interval is ignored.
     #[inline]
     pub(super) fn add(&mut self, from: u64, to: u64, at: u64) {
-        let from = from.max(self.end);
-        self.end = to.max(from);
-        let busy = self.end - from;
-        if busy == 0 {
+        if from >= to || to < self.end {
             return;
         }
         if self.intervals.len() >= self.removal {
             self.remove();
         }
-        self.intervals.push_back(Interval { from, to: self.end, before: self.total });
-        self.total += busy;
-        self.at = at;
+        let known = self.total;
+        let from = if from < self.end { self.join(from) } else { from };
+        self.intervals.push_back(Interval { from, to, before: self.total });
+        self.total += to - from;
+        (self.end, self.at) = (to, at);
+        let added = self.total - known;
         for window in &mut self.each {
-            match window.spare.checked_sub(busy) {
+            match window.spare.checked_sub(added) {
                 Some(spare) => window.spare = spare,
-                None => window.check(self.end, at, self.total, &self.intervals),
+                None => window.check(to, at, self.total, &self.intervals),
             }
         }
+    }
+
+    /// Takes out the intervals that end after `from`. Returns the beginning of the interval that
+    /// replaces them.
+    #[cold]
+    #[inline(never)]
+    fn join(&mut self, from: u64) -> u64 {
+        // No later window contains the time before this end, and a part of it is counted already.
+        let mut from = from.max(self.removed);
+        while let Some(last) = self.intervals.pop_back_if(|last| last.to > from) {
+            self.total = last.before;
+            from = from.min(last.from);
+        }
+        let stored = self.intervals.len();
+        self.each.iter_mut().for_each(|window| window.first = window.first.min(stored));
+        from
     }
 
     /// Removes the intervals that no later window can overlap.
     #[cold]
     #[inline(never)]
     fn remove(&mut self) {
-        let Self { each, intervals, at, .. } = self;
+        let Self { each, intervals, at, removed, .. } = self;
         let Some(to) = intervals.back().map(|last| last.to) else { return };
         each.iter_mut().for_each(|window| window.check(to, *at, self.total, intervals));
         let outside = each.iter().map(|window| window.first).min().unwrap_or(0);
-        intervals.drain(..outside);
+        *removed = intervals.drain(..outside).next_back().map_or(*removed, |last| last.to);
         each.iter_mut().for_each(|window| window.first -= outside);
         self.removal = FIRST_REMOVAL.max(2 * intervals.len());
     }
@@ -174,23 +196,34 @@ mod tests {
         assert_eq!(most(&[(5, 6)], 10), 1);
     }
 
+    #[test]
+    fn time_in_several_intervals_counts_once() {
+        // The short interval of one core ends before the long interval of another core.
+        assert_eq!(most(&[(900, 950), (100, 1000)], 1000), 900);
+        assert_eq!(most(&[(0, 3), (10, 12), (8, 14), (11, 14), (12, 20)], 10), 10);
+        // The clock went back.
+        assert_eq!(most(&[(10, 20), (5, 8), (19, 17)], 100), 10);
+    }
+
     proptest! {
         #[test]
         fn windows_agree_with_trying_all(
-            steps in prop::collection::vec((0..9_u64, 1..9_u64), 1..20), length in 1..30_u64,
+            // The time from the previous end to the end of an interval, and its length.
+            steps in prop::collection::vec((0..9_u64, 1..9_u64, 1..4_u64), 1..20),
+            length in 1..30_u64,
         ) {
-            let mut at = 0;
-            let intervals: Vec<(u64, u64)> = steps.iter().map(|(idle, busy)| {
-                let from = at + idle;
-                at = from + busy;
-                (from, at)
+            let mut end = 20;
+            let intervals: Vec<(u64, u64)> = steps.iter().map(|(later, busy, times)| {
+                end += later;
+                (end.saturating_sub(busy * times), end)
             }).collect();
-            let held = |from: u64| -> u64 {
-                let within =
-                    |(a, b): &(u64, u64)| (*b).min(from + length).saturating_sub((*a).max(from));
-                intervals.iter().map(within).sum()
+            let is_busy = |at: u64| intervals.iter().any(|(from, to)| (*from..*to).contains(&at));
+            let busy: Vec<bool> = (0..end).map(is_busy).collect();
+            let held = |from: usize| {
+                let window = &busy[from..busy.len().min(from + length as usize)];
+                window.iter().filter(|busy| **busy).count() as u64
             };
-            prop_assert_eq!(most(&intervals, length), (0..at).map(held).max().unwrap_or(0));
+            prop_assert_eq!(most(&intervals, length), (0..busy.len()).map(held).max().unwrap_or(0));
         }
     }
 }
