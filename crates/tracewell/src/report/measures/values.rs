@@ -197,7 +197,8 @@ impl Measures {
                     .to_owned());
             }
             (_, Some(_)) => {
-                "load in windows of this length; the trace or its selected part may be shorter"
+                "load in windows of this length; the trace or its selected part may be shorter or \
+                 have gaps"
             }
         };
         Err(absent(figure, what, all.map(|share| &share.subject)))
