@@ -533,7 +533,8 @@ fn an_interrupt_is_charged_up_to_the_end_of_the_recording_on_its_core() {
     }
 }
 
-/// The task of core 0 records an event before the end of an interrupt. So this end has no beginning.
+/// The task of core 0 records an event before the end of an interrupt, so this end has no
+/// beginning.
 #[test]
 fn an_interrupt_is_charged_up_to_an_event_of_a_task() {
     let id = ids::IPOINT.into();

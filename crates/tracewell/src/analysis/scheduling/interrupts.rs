@@ -301,8 +301,8 @@ impl Brackets {
         self.unmatched
     }
 
-    /// Returns the figures; the longest time without a gap is `span` nanoseconds. Sources without any
-    /// figure are omitted.
+    /// Returns the figures; the longest time without a gap is `span` nanoseconds. Sources without
+    /// any figure are omitted.
     pub(super) fn finish(&mut self, span: u64) -> Interrupts {
         self.figures.most_within = self.windows.finish(span);
         self.figures.most_within_until = self.windows.ends();

@@ -3,8 +3,8 @@
 
 use tracewell_wire::aix::TimeConversion;
 
+use super::contents::{Content, Taken, take};
 use super::frames::Frames;
-use super::merge::{Content, Taken, take};
 use super::stamps::Stamps;
 use crate::model::{Rate, greatest_common_divisor};
 

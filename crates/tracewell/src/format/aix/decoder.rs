@@ -9,8 +9,9 @@ use tracewell_wire::aix::{
 };
 
 use super::clock::{self, Scale};
+use super::contents::{Content, Taken, take};
 use super::frames::Frames;
-use super::merge::{Content, Located, Merge, Part, Taken, take};
+use super::merge::{Located, Merge, Part};
 use super::processes::Processes;
 use super::stamps::Stamps;
 use super::{FORMAT, Header, NOT_PUBLIC, row};

@@ -1,15 +1,13 @@
-//! Merges several files of one trace by time, then by processor, then by the order of the files. The
-//! times of all files are ticks of the first file's clock.
+//! Merges several files of one trace by time, then by processor, then by the order of the files.
+//! The times of all files are ticks of the first file's clock.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tracewell_wire::aix::{Entry, FrameHeader};
-
 use super::clock::Scale;
-use super::frames::{Frames, Next};
+use super::contents::{Content, Taken, take};
+use super::frames::Frames;
 use super::stamps::Stamps;
-use crate::model::LossCause;
 
 /// The content of a file at one position.
 #[derive(Debug)]
@@ -17,15 +15,6 @@ pub(super) struct Located<'a> {
     /// Offset of its first byte in the input.
     pub(super) offset: usize,
     pub(super) content: Content<'a>,
-}
-
-/// An entry or a loss, at its position.
-#[derive(Debug)]
-pub(super) enum Content<'a> {
-    /// A valid entry: header, unwrapped timestamp, content and bytes.
-    Entry { head: FrameHeader, tick: u64, entry: Entry<'a>, bytes: &'a [u8] },
-    /// A loss: a message, the number of lost events if known, and the cause.
-    Loss(String, Option<u64>, LossCause),
 }
 
 /// One file of the input.
@@ -83,39 +72,6 @@ impl<'a> Part<'a> {
             Content::Loss(..) => (0, 0),
         })
     }
-}
-
-/// The result of reading the next content of a file.
-pub(super) enum Taken<'a> {
-    /// An entry or a loss.
-    Content(Content<'a>),
-    /// The next content of the file has not arrived completely. This number of bytes is needed.
-    Wanted(usize),
-    /// The file has ended.
-    End,
-}
-
-/// Reads the next content of a file and moves past it.
-pub(super) fn take<'a>(frames: &mut Frames<'a>, stamps: &mut Stamps) -> Taken<'a> {
-    Taken::Content(match frames.next() {
-        Next::Entry(head, entry, bytes) => {
-            let tick = stamps.unwrapped(head.cpu, head.tick);
-            Content::Entry { head, tick, entry, bytes }
-        }
-        Next::BadEntry(error) => Content::Loss(error.to_string(), Some(1), LossCause::Damaged),
-        Next::NoFrame(message, further) => {
-            // Without a further frame, the rest of the file is lost.
-            frames.at = further.map_or(frames.bytes.len(), |bytes| frames.at + bytes);
-            Content::Loss(message, None, LossCause::Damaged)
-        }
-        Next::Cut(bytes) => {
-            frames.at = frames.bytes.len();
-            let message = format!("expected a whole frame, found {bytes} bytes and the end");
-            Content::Loss(message, Some(1), LossCause::Truncated)
-        }
-        Next::Wanted(bytes) => return Taken::Wanted(bytes),
-        Next::End => return Taken::End,
-    })
 }
 
 /// The contents of several files, merged by time.

@@ -15,6 +15,7 @@
 //! AIX's own log files cannot be read, because their layout is not public.
 
 mod clock;
+mod contents;
 mod decoder;
 mod frames;
 mod header;
