@@ -9,12 +9,17 @@ use proptest::prelude::*;
 use support::shark::{TASKS, any_records};
 use support::{dumps, fixture, settings};
 use tracewell::analysis::machines::Machines;
-use tracewell::analysis::scheduling::{Figures, Mark, Scheduling, Subject, Wanted};
+use tracewell::analysis::scheduling::{CoreTime, Figures, Mark, Scheduling, Subject, Wanted};
 use tracewell::analysis::tracks::{TrackBuilder, Tracks};
 use tracewell::analysis::{Distribution, Measure, Measured, Position, Range};
 use tracewell::input::{Input, Settings};
-use tracewell::model::{Batch, Flow, Loss, Sink, Trace};
+use tracewell::model::schema::Schema;
+use tracewell::model::{
+    Batch, Clock, Columns, Context, ContextId, ContextKind, CoreEnd, Flow, Loss, LossCause,
+    PayloadLayout, Priority, Processor, Rate, Records, Sink, Trace,
+};
 use tracewell::select::{Bound, CountsInRange, Covered, Ranged, Selection};
+use tracewell_wire::ByteOrder;
 use tracewell_wire::shark::{Record, ids};
 
 fn wanted() -> Wanted {
@@ -274,10 +279,14 @@ impl CountsInRange for OfRange {
 }
 
 fn of_range(mut input: Input, selection: Selection) -> Figures {
-    let scheduling = Some(Scheduling::new(wanted()));
-    let mut sink = Ranged::new(OfRange { scheduling, figures: None }, selection);
+    let mut sink = ranged(selection);
     input.read(&mut sink).unwrap();
     sink.into_inner().figures.unwrap()
+}
+
+fn ranged(selection: Selection) -> Ranged<OfRange> {
+    let scheduling = Some(Scheduling::new(wanted()));
+    Ranged::new(OfRange { scheduling, figures: None }, selection)
 }
 
 fn merged(rows: Vec<Measured<Subject>>) -> BTreeMap<String, Distribution> {
@@ -327,6 +336,7 @@ fn sums(parts: &[Figures]) -> BTreeMap<String, u64> {
             ("waits", part.waits.len() as u64),
             ("brackets", part.interrupts.brackets),
             ("ticks of interrupts", part.interrupts.ticks),
+            ("nanoseconds of interrupts", part.interrupts.nanoseconds),
             ("unmatched brackets", sanity.unmatched_brackets),
             ("loads", sanity.disagreeing_loads),
             ("unknown", sanity.unknown_events),
@@ -371,6 +381,7 @@ fn sums(parts: &[Figures]) -> BTreeMap<String, u64> {
             let counts = [
                 task.seen.events,
                 execution.ticks,
+                execution.nanoseconds,
                 execution.for_other_ticks,
                 execution.dispatches,
                 jobs.activations,
@@ -399,10 +410,10 @@ fn sums(parts: &[Figures]) -> BTreeMap<String, u64> {
 }
 
 /// Returns the figures up to a tick, and those after it.
-fn divided_after(input: impl Fn() -> Input, tick: u64) -> [Figures; 2] {
+fn divided_after(of: impl Fn(Selection) -> Figures, tick: u64) -> [Figures; 2] {
     let first = Selection { to: Some(Bound::Ticks(tick)), ..Selection::default() };
     let second = Selection { from: Some(Bound::Ticks(tick + 1)), ..Selection::default() };
-    [first, second].map(|part| of_range(input(), part))
+    [first, second].map(of)
 }
 
 #[test]
@@ -418,7 +429,8 @@ fn the_sums_of_ranges_add_up_to_those_of_the_whole_trace() {
         let (span, whole) = (whole.span.end, sums(&[whole]));
         for part in 1..8 {
             let tick = span * part / 8;
-            assert_eq!(sums(&divided_after(input, tick)), whole, "{tick}");
+            let parts = divided_after(|part| of_range(input(), part), tick);
+            assert_eq!(sums(&parts), whole, "{tick}");
         }
     }
 }
@@ -487,6 +499,170 @@ fn a_stack_has_its_bounds_in_every_range() {
     }
 }
 
+/// A piece of a random trace of several cores.
+#[derive(Clone, Copy, Debug)]
+enum Piece {
+    /// An event: elapsed ticks, its core, its id, its argument. If `is_of_task` is true, a task
+    /// records it, so no interrupt is served.
+    Event { elapsed: u64, cpu: u16, id: u32, argument: u32, is_of_task: bool },
+    /// Events are missing.
+    Loss,
+    /// The recording on a core ends this number of ticks after the latest event.
+    End { elapsed: u64, cpu: u16 },
+}
+
+fn event(elapsed: u64, cpu: u16, id: u8, argument: u32) -> Piece {
+    Piece::Event { elapsed, cpu, id: id.into(), argument, is_of_task: false }
+}
+
+/// The recording on core 1 ends in an interrupt, and core 0 goes on.
+#[test]
+fn an_interrupt_is_charged_up_to_the_end_of_the_recording_on_its_core() {
+    let pieces = [
+        event(100, 1, ids::INTERRUPT_START, 5),
+        Piece::End { elapsed: 100, cpu: 1 },
+        event(800, 0, ids::IPOINT, 0),
+    ];
+    let of = |part| of_pieces(&pieces, part);
+    for figures in divided_after(of, 900).into_iter().chain([of(Selection::default())]) {
+        let expected = if figures.span.start == 0 { 100 } else { 0 };
+        assert_eq!(figures.interrupts.ticks, expected);
+        assert_eq!(figures.cores[1].interrupts, expected);
+        let sources = figures.interrupts.sources.iter().map(|source| source.ticks);
+        assert_eq!(sources.sum::<u64>(), expected);
+    }
+}
+
+/// The task of core 0 records an event within an interrupt. So the end of the interrupt has no
+/// beginning.
+#[test]
+fn an_interrupt_is_charged_up_to_an_event_of_a_task() {
+    let id = ids::IPOINT.into();
+    let pieces = [
+        event(100, 0, ids::INTERRUPT_START, 5),
+        Piece::Event { elapsed: 50, cpu: 0, id, argument: 0, is_of_task: true },
+        event(50, 0, ids::INTERRUPT_END, 5),
+        event(800, 0, ids::IPOINT, 0),
+    ];
+    let figures = of_pieces(&pieces, Selection::default());
+    assert_eq!((figures.interrupts.brackets, figures.interrupts.ticks), (0, 50));
+    assert_eq!((figures.cores[0].tasks, figures.cores[0].interrupts), (950, 50));
+    assert_eq!(figures.sanity.unmatched_brackets, 2);
+}
+
+/// Events are missing after an event of core 0. The latest events of other cores are earlier.
+#[test]
+fn a_core_is_charged_up_to_missing_events() {
+    let pieces = [
+        event(100, 1, ids::INTERRUPT_START, 5),
+        event(200, 0, ids::IPOINT, 0),
+        Piece::Loss,
+        event(800, 0, ids::IPOINT, 0),
+    ];
+    let figures = of_pieces(&pieces, Selection::default());
+    let times: Vec<_> = figures.cores.iter().map(|core| (core.tasks, core.interrupts)).collect();
+    assert_eq!(times, [(300, 0), (100, 200), (300, 0)]);
+    assert_eq!((figures.interrupts.ticks, figures.gap_ticks), (200, 800));
+}
+
+/// Core 1 serves a short interrupt while core 0 serves a long one. A tick is a third of a
+/// microsecond.
+#[test]
+fn time_in_which_several_cores_serve_interrupts_counts_once_in_windows() {
+    for (number, of_sources) in [(6, &[300_000, 20_000][..]), (5, &[300_000])] {
+        let pieces = [
+            event(100, 0, ids::INTERRUPT_START, 5),
+            event(800, 1, ids::INTERRUPT_START, number),
+            event(60, 1, ids::INTERRUPT_END, number),
+            event(40, 0, ids::INTERRUPT_END, 5),
+            event(4000, 0, ids::IPOINT, 0),
+        ];
+        let interrupts = of_pieces(&pieces, Selection::default()).interrupts;
+        assert_eq!(interrupts.most_within, [Some(300_000), None, None], "{number}");
+        let found: Vec<_> =
+            interrupts.sources.iter().filter_map(|source| source.most_within[0]).collect();
+        assert_eq!(found, of_sources, "{number}");
+    }
+}
+
+fn any_piece() -> impl Strategy<Value = Piece> {
+    let often = [ids::INTERRUPT_START, ids::INTERRUPT_START, ids::INTERRUPT_END];
+    let ids = [ids::TASK_SCHEDULE, ids::TASK_SCHEDULE, ids::TASK_ACTIVATE, ids::IPOINT];
+    let id = prop::sample::select([&often[..], &ids].concat());
+    let is_of_task = prop::bool::weighted(0.1);
+    let event = (0..30_u64, 0..3_u16, id, 1..4_u32, is_of_task);
+    prop_oneof![
+        20 => event.prop_map(|(elapsed, cpu, id, argument, is_of_task)| {
+            Piece::Event { elapsed, cpu, id: id.into(), argument, is_of_task }
+        }),
+        1 => Just(Piece::Loss),
+        // The recording on core 0 does not end.
+        1 => (0..30_u64, 1..3_u16).prop_map(|(elapsed, cpu)| Piece::End { elapsed, cpu }),
+    ]
+}
+
+/// Returns the figures of a range of a random trace.
+fn of_pieces(pieces: &[Piece], selection: Selection) -> Figures {
+    let schema = Schema::built_in(include_str!("../schemas/shark.toml"), "shark.toml");
+    let layout = PayloadLayout::Words { order: ByteOrder::Little, bytes: 4 };
+    let mut trace = Trace::new("test", schema, layout, Clock::of_64_bits(Rate::new(3_000_000, 1)));
+    trace.processor = Processor::Switches;
+    trace.cpus = 3;
+    // Each core has a task of its own, and one task runs on all cores.
+    for key in 0..5 {
+        let kind = if key == 0 { ContextKind::System } else { ContextKind::Thread };
+        let (key_text, name) = (key.to_string(), key.to_string());
+        trace.contexts.add(Context { key, key_text, kind, name, object: None });
+    }
+    let mut sink = ranged(selection);
+    let first = [0, 1, 2].map(|cpu| event(0, cpu, ids::TASK_SCHEDULE, 0));
+    // If the range has ended, the rest of the trace is not read.
+    let _ = first.iter().chain(pieces).try_for_each(|piece| follow(piece, &mut trace, &mut sink));
+    sink.finish(&trace).unwrap();
+    sink.into_inner().figures.unwrap()
+}
+
+/// Returns the ticks of the latest event or end of a recording.
+fn latest(trace: &Trace) -> u64 {
+    trace.core_ends.last().map_or(trace.span, |end| end.ticks.max(trace.span))
+}
+
+fn follow(piece: &Piece, trace: &mut Trace, sink: &mut Ranged<OfRange>) -> Flow {
+    match *piece {
+        Piece::Event { elapsed, cpu, id, argument, is_of_task } => {
+            // A core whose recording has ended has no further events.
+            let has_ended = trace.core_ends.iter().any(|end| end.cpu == cpu);
+            let cpu = if has_ended { 0 } else { cpu };
+            trace.span = latest(trace) + elapsed;
+            let task = if argument == 1 { 4 } else { u32::from(cpu) + 1 };
+            let argument = if id == u32::from(ids::INTERRUPT_START) { argument } else { task };
+            let columns = Columns {
+                ticks: vec![trace.span],
+                cpu: vec![cpu],
+                context: vec![ContextId(if is_of_task { task } else { 0 })],
+                id: vec![id],
+                priority: vec![Priority::NONE],
+            };
+            let bytes = [argument.to_le_bytes(), task.to_le_bytes()].concat();
+            let records = Records::fixed(&bytes, 0, bytes.len(), 0);
+            let first = trace.events;
+            trace.events += 1;
+            sink.events(trace, &Batch { first, columns: &columns, records })
+        }
+        Piece::Loss => {
+            let cause = LossCause::BufferFull;
+            sink.loss(trace, &Loss { before: trace.events, events: None, cause, offset: 0 })
+        }
+        Piece::End { elapsed, cpu } => {
+            let ticks = latest(trace) + elapsed;
+            if trace.core_ends.iter().all(|end| end.cpu != cpu) {
+                trace.core_ends.push(CoreEnd { cpu, ticks });
+            }
+            Flow::Continue(())
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn distributions_of_random_traces_are_those_of_all_lists(list in any_records()) {
@@ -504,9 +680,30 @@ proptest! {
 
     #[test]
     fn the_sums_of_ranges_of_random_traces_add_up(list in any_records(), part in 0.0..1.0) {
-        let input = || records(&list);
-        let whole = of_range(input(), Selection::default());
+        let of = |part| of_range(records(&list), part);
+        let whole = of(Selection::default());
         let tick = (whole.span.end as f64 * part) as u64;
-        prop_assert_eq!(sums(&divided_after(input, tick)), sums(&[whole]), "{}", tick);
+        prop_assert_eq!(sums(&divided_after(of, tick)), sums(&[whole]), "{}", tick);
+    }
+
+    /// The trace can have gaps, interrupts that do not end, and cores whose recording ends.
+    #[test]
+    fn the_sums_of_ranges_of_random_traces_of_cores_add_up(
+        pieces in prop::collection::vec(any_piece(), 1..80), part in 0.0..1.0,
+    ) {
+        let of = |part| of_pieces(&pieces, part);
+        let whole = of(Selection::default());
+        let tick = (whole.span.end as f64 * part) as u64;
+        let parts = divided_after(of, tick);
+        prop_assert_eq!(sums(&parts), sums(std::slice::from_ref(&whole)), "{}", tick);
+        for figures in parts.iter().chain([&whole]) {
+            let of_cores = |of: fn(&CoreTime) -> u64| figures.cores.iter().map(of).sum::<u64>();
+            let interrupts = of_cores(|core| core.interrupts);
+            let of_sources = figures.interrupts.sources.iter().map(|source| source.ticks);
+            prop_assert_eq!(figures.interrupts.ticks, interrupts);
+            prop_assert_eq!(of_sources.sum::<u64>(), interrupts);
+            let charged = interrupts + of_cores(|core| core.tasks);
+            prop_assert_eq!(figures.charged_ticks, Some(charged));
+        }
     }
 }

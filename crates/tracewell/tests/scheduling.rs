@@ -12,6 +12,9 @@ use tracewell::analysis::scheduling::{
 };
 use tracewell::input::Input;
 use tracewell::model::{ContextId, Trace};
+use tracewell::report::Layout;
+use tracewell::report::analyses::{Analyses, Section};
+use tracewell::report::measures::Measuring;
 use tracewell_wire::shark::{Record, ids};
 
 const MAIN: u16 = 0x100;
@@ -39,12 +42,16 @@ fn start() -> Vec<Record> {
     [vec![first], [MAIN, LOW, HIGH, MIDDLE].map(id).to_vec()].concat()
 }
 
-fn follow(records: &[Record], wanted: &Wanted) -> (Trace, Figures) {
+fn input(records: &[Record]) -> Input {
     let bytes = records.iter().flat_map(Record::to_bytes).collect();
     let mut settings = settings(&["kind=records", "names=0=main,1=low,2=high,3=middle"]);
     settings.format = Some("shark".to_owned());
+    Input::from_bytes("trace", bytes, settings).unwrap()
+}
+
+fn follow(records: &[Record], wanted: &Wanted) -> (Trace, Figures) {
     let mut sink = Scheduling::new(wanted.clone());
-    let trace = Input::from_bytes("trace", bytes, settings).unwrap().read(&mut sink).unwrap();
+    let trace = input(records).read(&mut sink).unwrap();
     let figures = sink.figures(&trace);
     (trace, figures)
 }
@@ -672,6 +679,59 @@ fn the_manuals_code_for_unlocking_is_accepted_with_a_warning() {
         remarks,
         ["2 records with code 0x43 (unlock); the user manual defines it, but no kernel writes it"]
     );
+}
+
+/// Returns the number and the ticks of the outermost interrupts, and per source the number, the
+/// ticks, the mean and the maximum.
+type Served = (u64, u64, Vec<(u64, u64, u64, u64)>);
+
+fn interrupts(records: &[Record]) -> Served {
+    let records = [start(), records.to_vec()].concat();
+    let [figures, slow] = [all(), slowly()].map(|wanted| follow(&records, &wanted).1);
+    assert_eq!(figures.interrupts, slow.interrupts);
+    let [core] = figures.cores.as_slice() else { panic!("{:?}", figures.cores) };
+    let found = &figures.interrupts;
+    assert_eq!((core.interrupts, core.interrupts * 1000), (found.ticks, found.nanoseconds));
+    assert_eq!(figures.charged_ticks, Some(core.tasks + core.interrupts));
+    let sources = found.sources.iter();
+    let sources = sources.map(|of| (of.count, of.ticks, of.mean_ticks(), of.max_ticks)).collect();
+    (found.brackets, found.ticks, sources)
+}
+
+#[test]
+fn an_interrupt_that_does_not_end_is_charged_up_to_the_end_of_the_trace_or_a_gap() {
+    let ended = [record(50, ids::INTERRUPT_START, 5, 0), record(60, ids::INTERRUPT_END, 5, 0)];
+    let open = record(100, ids::INTERRUPT_START, 5, 0);
+    let nested = record(300, ids::INTERRUPT_START, 6, 0);
+    let last = record(1000, ids::IPOINT, 1, 0);
+    assert_eq!(interrupts(&[open, last]), (0, 900, vec![(0, 900, 0, 0)]));
+    let of_five = (1, 210, 10, 10);
+    let list = [ended[0], ended[1], open, nested, last];
+    assert_eq!(interrupts(&list), (1, 910, vec![of_five, (0, 700, 0, 0)]));
+    // Events are missing after tick 1000.
+    let gap = [record(1000, ids::BLACKOUT_START, 0, 0), record(4000, ids::BLACKOUT_END, 0, 0)];
+    let after = [choose(4100, LOW), record(4200, ids::IPOINT, 1, 0)];
+    let list = [&list[..4], &gap, &after].concat();
+    assert_eq!(interrupts(&list), (1, 910, vec![of_five, (0, 700, 0, 0)]));
+}
+
+#[test]
+fn the_time_of_an_interrupt_that_does_not_end_is_in_the_load_and_in_the_table() {
+    let open = [record(100, ids::INTERRUPT_START, 5, 0), record(1000, ids::IPOINT, 1, 0)];
+    let records = [start(), open.to_vec()].concat();
+    let mut measuring = Measuring::new([]);
+    let trace = input(&records).read(&mut measuring).unwrap();
+    let shares = measuring.measures(&trace).shares;
+    let loads = shares.iter().filter(|share| share.subject.name == "interrupts");
+    let loads: Vec<_> = loads.map(|share| (share.window, share.millionths)).collect();
+    assert_eq!(loads, [(None, 900_000), (Some(1_000_000), 900_000)]);
+    let mut analyses = Analyses::new(Wanted::default());
+    let trace = input(&records).read(&mut analyses).unwrap();
+    let text = analyses.text(&trace, Some(&[Section::Interrupts]), Layout::default());
+    let row = text.lines().find(|line| line.starts_with('5'));
+    let row: Vec<_> = row.unwrap().split_whitespace().collect();
+    // Unknown figures are empty: minimum, mean, maximum and arrivals.
+    assert_eq!(row, ["5", "0", "900.000", "90.00"]);
 }
 
 #[test]

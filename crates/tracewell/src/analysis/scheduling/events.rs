@@ -143,6 +143,13 @@ impl<M: Moments> Scheduling<M> {
         }
     }
 
+    /// Charges the time of all cores up to `now`.
+    pub(super) fn charge_cores(&mut self, trace: &Trace, now: u64) {
+        for cpu in 0..self.cores.len() {
+            self.charge_until(trace, cpu, now);
+        }
+    }
+
     /// Charges the time of a core up to `now`.
     #[inline(always)]
     pub(super) fn charge_until(&mut self, trace: &Trace, cpu: usize, now: u64) {

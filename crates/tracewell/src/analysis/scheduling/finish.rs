@@ -42,9 +42,7 @@ impl<M: Moments> Scheduling<M> {
             self.executions.charge(trace, cpu, &core.running, core.since..until);
         }
         self.account_last(until);
-        if self.until.is_some() {
-            self.brackets.cut(trace, until);
-        }
+        self.brackets.close_all(trace, until);
         let coverage = Coverage::of(trace);
         if self.gaps.open {
             self.gaps.ticks.charge(until.saturating_sub(self.gaps.before.ticks));

@@ -31,7 +31,7 @@ impl<M: Moments> Scheduling<M> {
         self.sanity.take(step, &before, kind.is_known);
         match kind.class {
             Class::Plain | Class::Load => self.pass(step),
-            Class::Interrupt => self.interrupt(trace, step, &before),
+            Class::Interrupt => self.interrupt(trace, step),
             Class::Lock | Class::Unlock | Class::Wait => {
                 self.requests.take(step, &before, &self.accounts, &mut self.moments);
                 self.switches.pass(step);
@@ -45,7 +45,7 @@ impl<M: Moments> Scheduling<M> {
                 self.switches.take(step, &before, served, &mut self.moments);
                 self.follow_jobs(trace, step);
                 self.budgets.take(trace, step, &before, &self.accounts, &mut self.moments);
-                self.brackets.take(trace, step, &before);
+                self.brackets.take(trace, step);
                 self.follow_times(step);
             }
         }
@@ -55,9 +55,9 @@ impl<M: Moments> Scheduling<M> {
 
     /// Handles the beginning or the end of an interrupt.
     #[inline(always)]
-    pub(super) fn interrupt(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
+    pub(super) fn interrupt(&mut self, trace: &Trace, step: &Step) {
         self.pass(step);
-        self.brackets.take(trace, step, before);
+        self.brackets.take(trace, step);
     }
 
     /// Handles a choice of the scheduler.
@@ -107,6 +107,9 @@ impl<M: Moments> Scheduling<M> {
             // one.
             self.executions.charge(trace, step.cpu, before, core.since..step.ticks);
             core.since = step.ticks;
+            if before.in_interrupt() && !core.running.in_interrupt() {
+                self.brackets.leave(trace, step.cpu, step.ticks);
+            }
             if self.times.are_wanted()
                 && let Some(task) = core.running.task().filter(|_| !core.running.in_interrupt())
             {
@@ -170,6 +173,9 @@ impl<M: Moments> Scheduling<M> {
         }
         self.executions.charge(trace, cpu, &before, core.since..at.ticks);
         core.since = at.ticks;
+        if !core.running.in_interrupt() {
+            self.brackets.close(trace, cpu, at.ticks);
+        }
         self.moments.runs(cpu, &before, &core.running, false, at);
         if !self.budgets.is_empty() {
             self.budgets.report(&self.cores, Some(index), at, &mut self.moments);

@@ -25,9 +25,9 @@ impl<M: Moments> Scheduling<M> {
     /// Handles missing events. The running context is unknown after the gap, and everything in
     /// progress ends.
     pub(super) fn gap(&mut self, trace: &Trace, loss: Option<&Loss>) {
-        self.settle(trace);
-        (self.calm, self.recorder) = (false, None);
         let before = self.gaps.before.ticks;
+        self.charge_cores(trace, before);
+        (self.calm, self.recorder) = (false, None);
         for (cpu, core) in (0..=u16::MAX).zip(&mut self.cores) {
             self.executions.charge(trace, cpu, &core.running, core.since..before);
             core.gap(before);
@@ -36,7 +36,7 @@ impl<M: Moments> Scheduling<M> {
         self.requests.gap();
         self.switches.gap();
         self.budgets.gap();
-        self.brackets.gap();
+        self.brackets.gap(trace, before);
         self.timings.gap();
         self.times.gap();
         self.jobs.iter_mut().for_each(JobTable::gap);

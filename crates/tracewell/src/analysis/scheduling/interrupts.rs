@@ -18,7 +18,7 @@ use crate::analysis::Range;
 use crate::analysis::key_slots::KeySlots;
 use crate::analysis::measured::{Distributions, Measure};
 use crate::analysis::total::{Total, total};
-use crate::model::{Meaning, OnBehalf, Running, Trace};
+use crate::model::{Meaning, Trace};
 
 /// Maximum nesting of interrupts. Deeper brackets are charged to the bracket that encloses them.
 /// Only damaged traces nest deeper.
@@ -29,9 +29,9 @@ const MAX_DEPTH: usize = 64;
 pub struct Interrupts {
     /// Number of outermost brackets that began and ended in the trace.
     pub brackets: u64,
-    /// Ticks in the outermost brackets.
+    /// Ticks in the outermost brackets, also in those that did not end.
     pub ticks: u64,
-    /// Nanoseconds in the outermost brackets; 0 if the clock's rate is unknown.
+    /// Nanoseconds in these brackets; 0 if the clock's rate is unknown.
     pub nanoseconds: u64,
     /// For each window length in [`WINDOWS`], the maximum time in interrupts within such a window,
     /// in nanoseconds; `None` if the trace is shorter or the clock's rate is unknown.
@@ -50,8 +50,11 @@ pub struct InterruptSource {
     pub number: Option<u64>,
     /// Number of interrupts whose beginning and end are both in the trace.
     pub count: u64,
-    /// Ticks in these interrupts, excluding nested interrupts.
+    /// Ticks in the interrupts of this source, excluding nested interrupts. This includes the time
+    /// in interrupts that did not end.
     pub ticks: u64,
+    /// Sum of the durations of the `count` interrupts, in ticks.
+    pub ended_ticks: u64,
     /// Duration of the shortest interrupt, in ticks.
     pub min_ticks: u64,
     /// Duration of the longest interrupt, in ticks.
@@ -65,7 +68,7 @@ pub struct InterruptSource {
 impl InterruptSource {
     /// Returns the mean duration in ticks, rounded down.
     pub fn mean_ticks(&self) -> u64 {
-        self.ticks.checked_div(self.count).unwrap_or(0)
+        self.ended_ticks.checked_div(self.count).unwrap_or(0)
     }
 }
 
@@ -134,29 +137,52 @@ impl Brackets {
         (self.unmatched, self.from) = (0, from);
     }
 
-    /// Ends the range at `end`: charges the open brackets up to `end`.
-    pub(super) fn cut(&mut self, trace: &Trace, end: u64) {
-        let mut parts = Vec::new();
-        for open in self.open.all() {
-            let mut nested = 0;
-            for (depth, bracket) in open.iter().enumerate().rev() {
-                let whole = end.saturating_sub(bracket.start);
-                let net = whole.saturating_sub(total([bracket.nested, nested, bracket.net_before]));
-                let busy = (depth + 1 == open.len()).then_some(bracket.since);
-                let outermost = (depth == 0).then_some((bracket.start, bracket.before));
-                parts.push((bracket.source, net, busy, outermost));
-                nested = whole;
-            }
+    /// Charges the open brackets of all cores up to `until`, and closes them.
+    pub(super) fn close_all(&mut self, trace: &Trace, until: u64) {
+        for cpu in (0..=u16::MAX).take(self.open.len()) {
+            self.close(trace, cpu, until);
         }
-        for (source, net, busy, outermost) in parts {
-            let source = &mut self.sources[source];
-            source.figures.ticks.charge(net);
-            let at = |ticks| Instant::of(trace, ticks);
-            busy.into_iter().for_each(|since| add(&mut source.windows, at(since), at(end)));
-            if let Some((start, before)) = outermost {
-                self.charge(self.start(trace, start), before, at(end));
+    }
+
+    /// Charges the open brackets of a core up to `until`, and closes them. The trace does not show
+    /// their ends, so they are not counted, and their durations are unknown. Returns their number.
+    #[inline]
+    pub(super) fn close(&mut self, trace: &Trace, cpu: u16, until: u64) -> u64 {
+        match self.open.get_mut(cpu) {
+            Some(open) if !open.is_empty() => {
+                let open = std::mem::take(open);
+                self.charge_open(trace, &open, until);
+                open.len() as u64
             }
+            _ => 0,
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn charge_open(&mut self, trace: &Trace, open: &[Bracket], until: u64) {
+        let end = Instant::of(trace, until);
+        if let Some(innermost) = open.last() {
+            let since = Instant::of(trace, innermost.since);
+            add(&mut self.sources[innermost.source].windows, since, end);
+        }
+        let mut nested = 0;
+        for bracket in open.iter().rev() {
+            let whole = until.saturating_sub(bracket.start);
+            let net = whole.saturating_sub(total([bracket.nested, nested, bracket.net_before]));
+            self.sources[bracket.source].figures.ticks.charge(net);
+            nested = whole;
+        }
+        if let Some(outermost) = open.first() {
+            self.charge(self.start(trace, outermost.start), outermost.before, end);
+        }
+    }
+
+    /// Handles an event that shows that a core serves no interrupt any more. If brackets are open,
+    /// the events of their ends are missing.
+    #[inline]
+    pub(super) fn leave(&mut self, trace: &Trace, cpu: u16, at: u64) {
+        self.unmatched += self.close(trace, cpu, at);
     }
 
     /// Charges an outermost bracket. `before` is the part of the bracket's ticks before the range.
@@ -168,22 +194,15 @@ impl Brackets {
         add(&mut self.windows, start, end);
     }
 
-    pub(super) fn take(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
+    pub(super) fn take(&mut self, trace: &Trace, step: &Step) {
         match step.meaning {
-            Some(Meaning::InterruptEnter) => self.enter(trace, step, before),
+            Some(Meaning::InterruptEnter) => self.enter(trace, step),
             Some(Meaning::InterruptExit) => self.exit(trace, step),
             _ => {}
         }
     }
 
-    fn enter(&mut self, trace: &Trace, step: &Step, before: &Running<OnBehalf>) {
-        if !before.in_interrupt() {
-            // No interrupt is being served any more, so the trace lacks the ends of the open
-            // brackets.
-            let open = self.open.at(step.cpu);
-            self.unmatched += open.len() as u64;
-            open.clear();
-        }
+    fn enter(&mut self, trace: &Trace, step: &Step) {
         // The net time of the outer interrupt excludes the nested one.
         self.pause(trace, step);
         let source = self.source(step.value);
@@ -231,7 +250,7 @@ impl Brackets {
         let source = &mut self.sources[bracket.source];
         add(&mut source.windows, since, end);
         source.figures.add(net);
-        source.figures.ticks = source.figures.ticks.saturating_sub(bracket.net_before);
+        source.figures.ticks.charge(net.saturating_sub(bracket.net_before));
         let (subject, at) = (Subject::Interrupt(source.figures.number), Position::of(step));
         self.distributions.add(Measure::Interrupt, subject, net, at);
         match self.open.at(step.cpu).last_mut() {
@@ -265,35 +284,36 @@ impl Brackets {
         })
     }
 
-    /// Handles missing events. After the gap, the ends of open brackets are unknown.
-    pub(super) fn gap(&mut self) {
-        self.open.all().for_each(Vec::clear);
+    /// Handles missing events after the tick `before`. After the gap, the ends of open brackets are
+    /// unknown.
+    pub(super) fn gap(&mut self, trace: &Trace, before: u64) {
+        self.close_all(trace, before);
         // The time from the last interrupt before a gap to the first interrupt after the gap is not
         // an interval between arrivals.
         self.sources.iter_mut().for_each(|source| source.last_start = None);
     }
 
     /// Returns the number of ends without a beginning plus the number of beginnings without an end.
-    /// A bracket that a gap interrupts is not counted.
+    /// A bracket that a gap, the end of the trace or the end of a core's recording interrupts is
+    /// not counted.
     pub(super) fn unmatched(&self) -> u64 {
         self.unmatched
     }
 
-    /// Returns the figures; the trace lasts `span` nanoseconds. Sources without a completed
-    /// interrupt are omitted.
+    /// Returns the figures; the trace lasts `span` nanoseconds. Sources without any figure are
+    /// omitted.
     pub(super) fn finish(&mut self, span: u64) -> Interrupts {
         self.figures.most_within = self.windows.finish(span);
         self.figures.most_within_until = self.windows.ends();
         let mut sources = std::mem::take(&mut self.sources);
         sources.sort_unstable_by_key(|source| source.figures.number);
         let sources = sources.into_iter();
-        let finished =
-            sources.filter(|source| source.figures.ticks > 0 || source.figures.count > 0);
-        let finished = finished.map(|mut source| {
+        let seen = sources.filter(|source| source.figures.is_any());
+        let seen = seen.map(|mut source| {
             source.figures.most_within = source.windows.finish(span);
             source.figures
         });
-        self.figures.sources = finished.collect();
+        self.figures.sources = seen.collect();
         std::mem::take(&mut self.figures)
     }
 }
@@ -304,6 +324,7 @@ impl Source {
             number,
             count: 0,
             ticks: 0,
+            ended_ticks: 0,
             min_ticks: 0,
             max_ticks: 0,
             arrival_gap: Range::default(),
@@ -314,11 +335,16 @@ impl Source {
 }
 
 impl InterruptSource {
+    /// Returns true if any figure is known.
+    fn is_any(&self) -> bool {
+        self.ticks > 0 || self.count > 0 || self.arrival_gap.count > 0
+    }
+
     fn add(&mut self, ticks: u64) {
         self.min_ticks = if self.count == 0 { ticks } else { self.min_ticks.min(ticks) };
         self.max_ticks = self.max_ticks.max(ticks);
         self.count += 1;
-        self.ticks.charge(ticks);
+        self.ended_ticks.charge(ticks);
     }
 }
 

@@ -39,7 +39,8 @@
 //! time.
 //!
 //! After missing events, the running context is unknown until an event shows it. Intervals, waits
-//! and brackets end at the gap. Jobs that were pending at the gap are counted separately.
+//! and brackets end at the gap. Their time up to the gap counts in sums, but their durations are
+//! unknown. Jobs that were pending at the gap are counted separately.
 //!
 //! ```
 //! use tracewell::analysis::scheduling::{Scheduling, Wanted};

@@ -14,9 +14,7 @@ impl<M: Moments> Scheduling<M> {
     /// Begins the range of the figures at a tick: forgets all figures so far and keeps the state.
     pub fn begin(&mut self, trace: &Trace, from: u64) {
         self.end_cores(trace, from);
-        for cpu in 0..self.cores.len() {
-            self.charge_until(trace, cpu, from);
-        }
+        self.charge_cores(trace, from);
         self.cores.iter_mut().for_each(|core| core.restart(from));
         self.executions.restart();
         self.seen = PerContext::default();

@@ -207,7 +207,7 @@ impl<M: Moments> Scheduling<M> {
                 self.apply(trace, &step, &before, Step::apply_load);
             }
             _ => {
-                self.interrupt(trace, &step, &before);
+                self.interrupt(trace, &step);
                 self.apply(trace, &step, &before, Step::apply_interrupt);
             }
         }

@@ -321,7 +321,7 @@ fn loads(trace: &Trace, figures: &Figures) -> Vec<Share> {
         let share = load(names::alone("interrupts"), most?, *window, Some(*window))?;
         Some(Share { at: Some(Place { seq: None, ticks: end }), ..share })
     });
-    let has_interrupts = interrupts.brackets > 0;
+    let has_interrupts = interrupts.brackets > 0 || interrupts.ticks > 0;
     let interrupts = whole.into_iter().chain(windows).filter(|_| has_interrupts);
     tasks.chain(idle).chain(interrupts).collect()
 }

@@ -47,7 +47,7 @@ impl<'a> CoreRow<'a> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InterruptFigures {
-    /// Number of outermost interrupts.
+    /// Number of outermost interrupts that ended.
     pub brackets: Option<u64>,
     /// Ticks for which interrupts executed.
     pub ticks: Option<u64>,
@@ -104,7 +104,7 @@ impl Windows {
 pub struct SourceRow {
     /// Number of the source, if events record it.
     pub number: Option<u64>,
-    /// Number of interrupts of the source.
+    /// Number of interrupts of the source that ended.
     pub count: u64,
     /// Ticks for which the interrupts of the source executed.
     pub ticks: u64,

@@ -193,14 +193,15 @@ pub(in crate::report) fn source_name(number: Option<u64>) -> String {
 }
 
 pub(super) fn source(trace: &Trace, source: &InterruptSource, known: u64) -> [Cell; 8] {
+    let ended = |ticks| Cell::from((source.count > 0).then(|| duration(trace, ticks)));
     [
         source_name(source.number).into(),
         source.count.into(),
         duration(trace, source.ticks),
         share(source.ticks, known),
-        duration(trace, source.min_ticks),
-        duration(trace, source.mean_ticks()),
-        duration(trace, source.max_ticks),
+        ended(source.min_ticks),
+        ended(source.mean_ticks()),
+        ended(source.max_ticks),
         optional(trace, source.arrival_gap, source.arrival_gap.min),
     ]
 }
