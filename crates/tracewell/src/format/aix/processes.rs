@@ -3,8 +3,8 @@
 //! A frame usually contains its thread and process. If not, the thread is that of the latest
 //! dispatch on the frame's processor (hooks 106 and 10C), and the process is the one that a frame
 //! or hook named last for this thread. Hooks also announce new programs (exec, 134), processes
-//! (fork, 139) and threads (465). AIX does not document the data words of these hooks. This module expects
-//! the data words that the guide specifies for users of Tracewell's recorder.
+//! (fork, 139) and threads (465). AIX does not document the data words of these hooks. This module
+//! expects the data words that the guide specifies for users of Tracewell's recorder.
 
 use std::collections::HashMap;
 
