@@ -10,6 +10,7 @@ use std::sync::atomic::AtomicU64;
 
 use native::{STEP, definition_type, event_type, memory, read};
 use support::{EventLog, in_pieces};
+use tracewell::analysis::tracks::{State, TrackBuilder};
 use tracewell::format::Settings;
 use tracewell::input::Input;
 use tracewell::model::{Batch, ContextKind, Flow, LossCause, Severity, Sink, Trace};
@@ -286,4 +287,40 @@ fn a_record_with_too_few_fields_is_a_counted_loss() {
     assert_eq!((trace.losses.damaged(), kept.losses[0].cause), (1, LossCause::Damaged));
     let message = trace.diagnostics.iter().find(|of| of.severity == Severity::Damage).unwrap();
     assert!(message.to_string().contains("expected 3 fields, found 2"), "{message}");
+}
+
+/// Objects of different types can have the same number.
+#[test]
+fn the_deletion_of_an_object_does_not_delete_the_task_with_its_number() {
+    for (id, fields, is_deleted) in [
+        (ids::OBJECT_DELETE, vec![0, DefinitionKind::Semaphore as u64, LOW], false),
+        (ids::TASK_DELETE, vec![0, LOW], true),
+    ] {
+        let words = memory();
+        let image = image(&words);
+        let writer = writer(&image, 0);
+        let mut log = Log::new(Vec::new(), Take::Out);
+        let push = |time, id, fields: &[u64]| {
+            writer.push(&image, event_type(&image, id), time, fields, &[]).unwrap();
+        };
+        push(10, ids::TASK_CREATE, &[0, LOW, 1]);
+        push(20, ids::TASK_CREATE, &[0, HIGH, 2]);
+        push(30, ids::RUNS, &[0, LOW]);
+        push(40, ids::MUTEX_LOCK, &[0, MUTEX]);
+        push(45, ids::VALUE, &[0, 3, 7]);
+        push(50, ids::RUNS, &[0, HIGH]);
+        push(60, id, &fields);
+        push(70, ids::RUNS, &[0, LOW]);
+        push(80, ids::MUTEX_UNLOCK, &[0, MUTEX]);
+        log.drain_image(&image, 90).unwrap();
+        let log = log.close_image(&image, 100).unwrap();
+        let mut builder = TrackBuilder::default();
+        let mut input = Input::from_bytes("log", log, support::settings(&[])).unwrap();
+        let trace = input.read(&mut builder).unwrap();
+        let tracks = builder.finish(&trace);
+        let hold = tracks.figures.resources[0].figures.hold;
+        assert_eq!((hold.count, hold.max), if is_deleted { (0, 0) } else { (1, 40) });
+        let mut states = tracks.contexts().flat_map(|(_, row)| row.changes());
+        assert_eq!(states.any(|change| change.state == State::Deleted), is_deleted);
+    }
 }

@@ -7,6 +7,7 @@ mod support;
 
 use proptest::prelude::*;
 use support::settings;
+use tracewell::analysis::Measure;
 use tracewell::analysis::scheduling::{
     Expected, Figures, Job, Mark, Parts, Scheduling, Split, Task, Used, Wanted,
 };
@@ -209,6 +210,122 @@ fn a_wait_is_inverted_while_less_urgent_tasks_run() {
     // The deadline of `high` is at 31 + 100. `middle` was released at 71 and completes at 85.
     assert_eq!(with(100, 50), Some(1), "`middle` has no deadline after its end");
     assert_eq!(with(100, 70), Some(11));
+}
+
+/// `high` waits for the mutex that `low` holds, and is deleted. Later, another task has its context.
+#[test]
+fn the_wait_of_a_task_ends_at_its_deletion() {
+    let rest = [
+        choose(2, LOW),
+        record(10, ids::SET_MUTEX_LOCK, LOW, 7),
+        choose(20, HIGH),
+        record(30, ids::SET_MUTEX_LOCK, HIGH, 7),
+        behalf(31, LOW, HIGH),
+        record(50, ids::TASK_END, HIGH, 0),
+        record(62, ids::SET_MUTEX_UNLOCK, LOW, 7),
+        choose(70, MAIN),
+        choose(5000, HIGH),
+        record(5030, ids::SET_MUTEX_LOCK, HIGH, 7),
+        record(5040, ids::SET_MUTEX_UNLOCK, HIGH, 7),
+        choose(5050, MAIN),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    for wanted in [all(), slowly()] {
+        let (trace, figures) = follow(&records, &wanted);
+        let [wait] = figures.waits.as_slice() else { panic!("{:?}", figures.waits) };
+        assert_eq!((wait.context, wait.from, wait.until), (context(&trace, HIGH), 30, 50));
+        let high = task(&trace, &figures, HIGH).locks;
+        assert_eq!((high.blocks, high.wait.count, high.wait.max), (1, 1, 20));
+        assert_eq!((high.hold.count, high.hold.max), (1, 10));
+        assert_eq!(task(&trace, &figures, LOW).locks.hold.max, 52);
+    }
+}
+
+#[test]
+fn a_deleted_task_holds_no_mutex() {
+    let rest = [
+        choose(2, LOW),
+        record(10, ids::SET_MUTEX_LOCK, LOW, 7),
+        record(12, ids::SET_MUTEX_LOCK, LOW, 8),
+        choose(20, HIGH),
+        record(25, ids::SET_MUTEX_LOCK, HIGH, 9),
+        record(50, ids::TASK_END, LOW, 0),
+        record(60, ids::SET_MUTEX_UNLOCK, HIGH, 9),
+        // Another task gets the first mutex. A later task with the same context gets the second.
+        record(70, ids::SET_MUTEX_LOCK, HIGH, 7),
+        record(90, ids::SET_MUTEX_UNLOCK, HIGH, 7),
+        choose(5000, LOW),
+        record(5030, ids::SET_MUTEX_LOCK, LOW, 8),
+        record(5040, ids::SET_MUTEX_UNLOCK, LOW, 8),
+        choose(5050, MAIN),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    for wanted in [all(), slowly()] {
+        let (_, figures) = follow(&records, &wanted);
+        let holds = figures.resources.iter().map(|mutex| (mutex.key, mutex.figures.hold));
+        let holds: Vec<_> = holds.map(|(key, hold)| (key, hold.count, hold.max)).collect();
+        assert_eq!(holds, [(7, 1, 20), (8, 1, 10), (9, 1, 35)]);
+    }
+}
+
+/// When a task is deleted, its oldest job counts as done. A later task with the same context starts
+/// anew: it does not complete the other jobs.
+#[test]
+fn pending_jobs_of_a_deleted_task_are_not_completed() {
+    let rest = [
+        record(10, ids::TASK_ACTIVATE, HIGH, 0),
+        record(20, ids::TASK_ACTIVATE, HIGH, 0),
+        record(25, ids::TASK_DEADLINE_MISS, HIGH, 0),
+        record(30, ids::TASK_END, HIGH, 0),
+        record(9010, ids::TASK_ACTIVATE, HIGH, 0),
+        choose(9020, HIGH),
+        record(9050, ids::TASK_END_CYCLE, HIGH, 1),
+        choose(9060, MAIN),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let period = Expected { period: Some(10_000), deadline: None };
+    let expected = [("high".to_owned(), period)].into_iter().collect();
+    let wanted = Wanted { worst_misses: Some(2), distributions: true, expected, ..all() };
+    let (trace, figures) = follow(&records, &wanted);
+    let high = task(&trace, &figures, HIGH);
+    let jobs = high.jobs.unwrap();
+    assert_eq!((jobs.activations, jobs.completions, jobs.pending), (3, 2, 0));
+    assert_eq!((jobs.response.count, jobs.response.max), (2, 40));
+    assert_eq!((jobs.start_latency.max, jobs.orphan_completions), (10, 0));
+    // No period, and no expected time, continues from the deleted task.
+    assert_eq!((jobs.release_gap.count, jobs.release_gap.max), (1, 10));
+    assert_eq!(jobs.completion_gap.count, 0);
+    let jitter = (high.timing.release_jitter, high.timing.completion_jitter);
+    assert_eq!(jitter, (Some(0), Some(0)));
+    let rows = figures.jobs.iter().map(|job| (job.release, job.completion, job.execution));
+    assert_eq!(rows.collect::<Vec<_>>(), [(10, 30, 0), (9010, 9050, 30)]);
+    let misses = figures.misses.iter().map(|miss| (miss.released, miss.missed, miss.until));
+    assert_eq!(misses.collect::<Vec<_>>(), [(Some(10), 25, Some(30))]);
+    let mut executions = figures.distributions.iter();
+    let executions = executions.find(|row| row.measure == Measure::Execution).unwrap();
+    assert_eq!((executions.times.count(), executions.times.max()), (2, Some(30)));
+}
+
+/// The trace begins while a job runs, so the deletion of its task completes this job.
+#[test]
+fn the_first_job_after_a_deletion_is_not_an_orphan() {
+    let rest = [
+        choose(0, HIGH),
+        record(10, ids::TASK_ACTIVATE, HIGH, 0),
+        record(20, ids::TASK_DEADLINE_MISS, HIGH, 0),
+        record(30, ids::TASK_END, HIGH, 0),
+        choose(40, HIGH),
+        record(50, ids::TASK_ACTIVATE, HIGH, 0),
+        record(60, ids::TASK_END_CYCLE, HIGH, 1),
+        choose(70, MAIN),
+    ];
+    // Without the event of the start, the trace begins in the middle.
+    let (trace, figures) = follow(&rest, &Wanted { worst_misses: Some(2), ..all() });
+    let jobs = task(&trace, &figures, HIGH).jobs.unwrap();
+    assert_eq!((jobs.completions, jobs.orphan_completions, jobs.pending), (2, 1, 0));
+    assert_eq!((jobs.response.count, jobs.response.max), (1, 10));
+    let misses = figures.misses.iter().map(|miss| (miss.released, miss.missed, miss.until));
+    assert_eq!(misses.collect::<Vec<_>>(), [(Some(10), 20, None)]);
 }
 
 #[test]
@@ -704,6 +821,22 @@ fn the_time_between_two_marks_is_shown_raw_and_net() {
     let (low, high) = (context(&trace, LOW), context(&trace, HIGH));
     assert_eq!(rows, [(low, 1, 1, 1, 1, 1), (high, 2, 4, 16, 4, 2 + 6)]);
     assert_eq!((any[0].raw.count, any[1].raw.count), (1, 5));
+}
+
+#[test]
+fn a_deleted_task_does_not_pass_the_second_mark() {
+    let rest = [
+        choose(2, HIGH),
+        record(10, ids::IPOINT, 7, 0),
+        choose(20, MAIN),
+        record(30, ids::TASK_END, HIGH, 0),
+        choose(5000, HIGH),
+        record(5010, ids::IPOINT, 8, 0),
+        choose(5020, MAIN),
+    ];
+    let records: Vec<_> = start().into_iter().chain(rest).collect();
+    let (_, figures) = follow(&records, &slowly());
+    assert!(figures.passages[0].2.is_empty(), "{:?}", figures.passages);
 }
 
 #[test]

@@ -439,6 +439,7 @@ fn any_record() -> impl Strategy<Value = (u8, u16, u16)> {
         task().prop_map(|task| (ids::TASK_TIMER, task, 1)),
         task().prop_map(|task| (ids::TASK_END_CYCLE, task, 1)),
         task().prop_map(|task| (ids::TASK_DEADLINE_MISS, task, 0)),
+        task().prop_map(|task| (ids::TASK_END, task, 0)),
         (4..6_u16).prop_map(|number| (ids::INTERRUPT_START, number, 0)),
         (4..6_u16).prop_map(|number| (ids::INTERRUPT_END, number, 0)),
         Just((ids::TIMER_WAKEUP_START, 0, 0)),
@@ -520,9 +521,11 @@ fn compare_dump(steps: Vec<((u64, u64, u64), u64)>) {
     compare("random", &trace, &tracks);
 }
 
-/// The events of ThreadX that decide who holds a mutex.
+/// The events of ThreadX that decide who holds a mutex. A deletion of a thread (101) is rare.
 fn any_step() -> impl Strategy<Value = (u64, u64, u64)> {
-    let ids = prop_oneof![Just(1_u64), Just(2), Just(6), 52..=52_u64, 57..=57_u64];
+    let id = |id: u64| Just(id);
+    let ids =
+        prop_oneof![8 => id(1), 8 => id(2), 8 => id(6), 8 => id(52), 8 => id(57), 2 => id(101)];
     (ids, 0..4_u64, 0..4_u64)
 }
 

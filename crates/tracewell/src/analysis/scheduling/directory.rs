@@ -2,7 +2,8 @@
 
 use super::kinds::Kind;
 use crate::analysis::key_slots::KeySlots;
-use crate::model::{ContextId, ContextKind, MaybeContext, Trace};
+use crate::model::schema::ArgumentKind;
+use crate::model::{ContextId, ContextKind, Event, MaybeContext, Trace};
 
 /// The contexts of a trace, as of the current batch.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +48,19 @@ impl Directory {
             Some(_) => self.find(trace, argument?),
             None => recorded_by,
         }
+    }
+
+    /// Returns the context that an event names as its object, if the object is a context. Objects of
+    /// different types can have the same key, so the type of the object must be that of the context.
+    pub(super) fn object(&mut self, event: Event<'_>, key: u64) -> Option<ContextId> {
+        let context = self.find(event.trace, key)?;
+        let index = event.means()?.object?;
+        let ArgumentKind::Object(Some(code)) = event.kind().args.get(index)?.kind else {
+            return Some(context);
+        };
+        let known = event.trace.contexts.get(context)?.object;
+        let known = known.and_then(|id| event.trace.objects.get(id));
+        known.is_none_or(|object| object.kind == code).then_some(context)
     }
 
     /// Returns the context with this key.

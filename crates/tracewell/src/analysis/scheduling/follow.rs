@@ -16,6 +16,8 @@ impl<M: Moments> Scheduling<M> {
         let Some(before) = self.cores.get(usize::from(row.cpu)).map(|core| core.running) else {
             return;
         };
+        let deletion = self.deletion(event, step);
+        let step = deletion.as_ref().unwrap_or(step);
         let is_thread = self.directory.kind(row.context) == Some(ContextKind::Thread);
         let recorded = Recorded {
             trace,
@@ -44,13 +46,33 @@ impl<M: Moments> Scheduling<M> {
                 self.requests.take(step, &before, &self.accounts, &mut self.moments);
                 self.switches.take(step, &before, served, &mut self.moments);
                 self.follow_jobs(trace, step);
+                if let Some(task) = deletion.and_then(|step| step.subject) {
+                    self.end_jobs(trace, step, task);
+                }
                 self.budgets.take(trace, step, &before, &self.accounts, &mut self.moments);
                 self.brackets.take(trace, step);
                 self.follow_times(step);
             }
         }
         self.pairs.iter_mut().for_each(|pair| pair.take(trace, row.id, step, &self.accounts));
+        if let Some(task) = deletion.and_then(|step| step.subject) {
+            self.pairs.iter_mut().for_each(|pair| pair.deleted(task));
+        }
         self.apply(trace, step, &before, Step::apply);
+    }
+
+    /// If an event is a deletion, returns its step with the deleted context as the subject, or
+    /// without a subject if no context is deleted. The subject of the event itself can be the task
+    /// that deletes the object.
+    fn deletion(&mut self, event: Event<'_>, step: &Step) -> Option<Step> {
+        if step.meaning != Some(Meaning::Delete) {
+            return None;
+        }
+        let subject = match step.object {
+            Some(key) => self.directory.object(event, key),
+            None => step.subject,
+        };
+        Some(Step { subject, ..*step })
     }
 
     /// Handles the beginning or the end of an interrupt.
@@ -197,6 +219,14 @@ impl<M: Moments> Scheduling<M> {
         if let Some(change) = self.releases.take(trace, step) {
             self.job_changed(trace, step, change, release);
         }
+    }
+
+    /// Handles the deletion of a task, after its oldest pending job is done.
+    fn end_jobs(&mut self, trace: &Trace, step: &Step, task: ContextId) {
+        if self.releases.deleted(task, step.ticks) {
+            self.job_changed(trace, step, Change::Dropped, None);
+        }
+        self.timings.deleted(task);
     }
 
     #[inline(always)]

@@ -129,6 +129,10 @@ impl JobTable {
                     job.missed.get_or_insert(now.ticks);
                 }
             }
+            Change::Dropped => {
+                let dropped = task.waiting.drain(..).filter_map(|job| job.released);
+                self.kept -= dropped.map(|moment| moment.size()).sum::<usize>();
+            }
             Change::Done => {
                 let Some(job) = task.waiting.pop_front() else { return };
                 self.kept -= job.released.as_ref().map_or(0, Moment::size);

@@ -3,7 +3,8 @@
 //! A job is released by an activation or by a timer. If both occur before the next choice of the
 //! scheduler, they count as one release at the earlier time. Releases of a task form a queue. A
 //! completion removes the oldest release. The end of a task with pending jobs counts as a
-//! completion. The time from release to completion is the response time. A completion without a
+//! completion. Its other pending jobs are dropped: a later task with the same context does not
+//! complete them. The time from release to completion is the response time. A completion without a
 //! release is an orphan. If a task was chosen before its first release, its first completion is
 //! also an orphan. This does not apply if the trace shows the start of tracing.
 
@@ -115,6 +116,8 @@ pub(super) enum Change {
     Done,
     /// The oldest job has missed a deadline. The trace need not show this job.
     Missed,
+    /// The task was deleted, and its pending jobs will not be completed.
+    Dropped,
 }
 
 impl Change {
@@ -126,6 +129,7 @@ impl Change {
             Self::Started => None,
             Self::Done => Some(JobChange::Done),
             Self::Missed => Some(JobChange::Missed),
+            Self::Dropped => Some(JobChange::Dropped),
         }
     }
 }
@@ -208,6 +212,18 @@ impl Releases {
     pub(super) fn gap(&mut self) {
         self.from_the_start = false;
         self.tasks.all().for_each(Task::gap);
+    }
+
+    /// Handles the deletion of a task, after its oldest pending job is done. A later task with the
+    /// same context starts anew. Returns true if jobs are dropped.
+    pub(super) fn deleted(&mut self, context: ContextId, now: u64) -> bool {
+        let task = self.tasks.at(context);
+        let dropped = task.deleted();
+        if let (Some(misses), Some(missed)) = (&mut self.misses, dropped.missed) {
+            let released = dropped.waiting.front().copied();
+            misses.offer(now, Missed { context, released, missed, until: None });
+        }
+        !dropped.waiting.is_empty()
     }
 
     /// Returns the release time of a task's oldest pending job, in ticks.
@@ -307,6 +323,14 @@ impl Task {
         self.jobs.across_gaps += self.waiting.len() as u64;
         let jobs = self.jobs;
         *self = Self { jobs, ..Self::default() };
+    }
+
+    /// Removes and returns the state of a deleted task.
+    fn deleted(&mut self) -> Self {
+        let jobs = self.jobs;
+        // A later task with the same context begins in the trace, so its first job does, too.
+        let seen = Seen { completion: true, ..Seen::default() };
+        std::mem::replace(self, Self { jobs, seen, ..Self::default() })
     }
 
     fn deadline_missed(&mut self, ticks: u64) -> Option<Change> {

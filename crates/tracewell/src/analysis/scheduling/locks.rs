@@ -5,7 +5,8 @@
 //! ends when the task next runs. The wait for a semaphore ends as soon as the scheduler chooses the
 //! task. Some protocols record a request twice. So if two requests of a task for the same mutex
 //! have no event between them, they count as one. A task holds a mutex from its request, or from
-//! the end of its wait, until the same task unlocks the mutex (`mutexes`).
+//! the end of its wait, until the same task unlocks the mutex (`mutexes`). The deletion of a task
+//! ends its wait.
 //!
 //! If the scheduler does not record on whose behalf a task runs, execution of the mutex owner
 //! counts as blocking, and execution of other tasks counts as interference.
@@ -171,6 +172,9 @@ impl Requests {
             return;
         }
         let Some(request) = self.asked(step, accounts, moments) else { return };
+        if let (Some(Meaning::Delete), Some(task)) = (step.meaning, step.subject) {
+            self.deleted(task, Position::of(step), accounts, moments);
+        }
         if step.chooses() {
             self.chosen(step, before, accounts, moments);
         }
@@ -310,6 +314,23 @@ impl Requests {
         }
     }
 
+    /// Handles the deletion of a task. A later task with the same context neither waits nor holds a
+    /// mutex.
+    fn deleted(
+        &mut self,
+        task: ContextId,
+        at: Position,
+        accounts: &Accounts,
+        moments: &mut impl Moments,
+    ) {
+        if self.waits(task) {
+            self.stop_wait(task, at, accounts, moments);
+        }
+        self.last.all().for_each(|last| _ = last.take_if(|last| last.task == task));
+        self.held.deleted(task);
+        moments.deleted(task, at);
+    }
+
     /// Handles a choice of the scheduler. Afterwards, no request of this core is open.
     #[inline]
     fn chosen(
@@ -406,7 +427,7 @@ impl Requests {
         }
     }
 
-    /// Ends the wait of a task.
+    /// Ends the wait of a task that continues.
     fn end_wait(
         &mut self,
         task: ContextId,
@@ -414,21 +435,31 @@ impl Requests {
         accounts: &Accounts,
         moments: &mut impl Moments,
     ) {
-        if let Some(request) = self.waiting.at(task).take() {
-            let mutex = request.asked.is_mutex;
-            if mutex {
-                self.blocked.retain(|waits| *waits != task);
-            }
-            let at = Position::of(step);
-            self.ended(&request, at, accounts);
-            moments.wait_ended(&request.wait(), at);
-            let Asked { key, kind, resource, .. } = request.asked;
-            if let (true, Some(key), Some(resource)) = (mutex, key, resource)
-                && self.held.got(task, key, at, resource)
-            {
-                moments.locked(task, key, kind, at);
-            }
+        let at = Position::of(step);
+        let Some(asked) = self.stop_wait(task, at, accounts, moments) else { return };
+        let Asked { key, kind, is_mutex, resource, .. } = asked;
+        if let (true, Some(key), Some(resource)) = (is_mutex, key, resource)
+            && self.held.got(task, key, at, resource)
+        {
+            moments.locked(task, key, kind, at);
         }
+    }
+
+    /// Ends the wait of a task. Returns its request, if it waits.
+    fn stop_wait(
+        &mut self,
+        task: ContextId,
+        at: Position,
+        accounts: &Accounts,
+        moments: &mut impl Moments,
+    ) -> Option<Asked> {
+        let request = self.waiting.at(task).take()?;
+        if request.asked.is_mutex {
+            self.blocked.retain(|waits| *waits != task);
+        }
+        self.ended(&request, at, accounts);
+        moments.wait_ended(&request.wait(), at);
+        Some(request.asked)
     }
 
     fn ended(&mut self, request: &Request, at: Position, accounts: &Accounts) {

@@ -64,6 +64,8 @@ pub enum JobChange {
     Done,
     /// The deadline of the oldest pending job passed.
     Missed,
+    /// The task was deleted. None of its pending jobs will be completed.
+    Dropped,
 }
 
 /// The state of a server's budget.
@@ -115,7 +117,7 @@ pub trait Moments {
     /// A task began to wait.
     fn wait_began(&mut self, _wait: &Wait) {}
 
-    /// A task continued after a wait.
+    /// A task continued after a wait, or was deleted during the wait.
     fn wait_ended(&mut self, _wait: &Wait, _at: Position) {}
 
     /// Another task, `runs`, executed for `ticks` more ticks while `task` waited for a mutex. The
@@ -130,6 +132,9 @@ pub trait Moments {
 
     /// A task released a mutex that another task seemed to hold.
     fn holder_unknown(&mut self, _key: u64, _kind: Option<u32>, _at: Position) {}
+
+    /// A task was deleted. It is unknown how long it held its mutexes.
+    fn deleted(&mut self, _task: ContextId, _at: Position) {}
 
     /// A job of a task changed.
     fn job(&mut self, _task: ContextId, _change: JobChange, _at: Position) {}

@@ -4,13 +4,15 @@
 //! out, a trace may seem to show a second one. On one core, a task that requests a held mutex, or
 //! that continues after a wait although the mutex is still held, did not get the mutex. On several
 //! cores, it may get the mutex at the holder's unlock without a further event. An unlock by another
-//! task than the holder shows that the hold ended at an unknown time.
+//! task than the holder shows that the hold ended at an unknown time. If the holder is deleted, it
+//! is unknown whether the mutex is free.
 
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
 use super::moments::Position;
+use super::per::PerContext;
 use super::resources::Number;
 use crate::analysis::key_slots::KeySlots;
 use crate::model::ContextId;
@@ -50,14 +52,19 @@ pub(super) struct Mutexes {
     slots: KeySlots<u64, usize>,
     numbers: HashMap<u64, usize, RandomState>,
     rows: Vec<Row>,
-    /// Number of gaps so far.
+    /// Number of gaps and deletions of tasks so far.
     round: u64,
+    /// The value of `round` after the latest gap, and for each task after its latest deletion. All
+    /// facts about a row's tasks that are older are invalid. A deletion visits no rows, because a
+    /// trace can have many deletions and many mutexes.
+    gap: u64,
+    deletions: PerContext<u64>,
 }
 
 impl Mutexes {
     #[inline]
     fn row(&mut self, key: u64) -> &mut Row {
-        let Self { slots, numbers, rows, round } = self;
+        let Self { slots, numbers, rows, round, gap, deletions } = self;
         let index = slots.get(key, key, || {
             *numbers.entry(key).or_insert_with(|| {
                 rows.push(Row::default());
@@ -66,7 +73,10 @@ impl Mutexes {
         });
         let row = &mut rows[index];
         if row.round != *round {
-            *row = Row { round: *round, ..Row::default() };
+            let valid_from = |task| deletions.get(task).copied().unwrap_or(0).max(*gap);
+            let since = std::mem::replace(&mut row.round, *round);
+            row.hold.take_if(|hold| since < valid_from(hold.task));
+            row.asked.take_if(|task| since < valid_from(*task));
         }
         row
     }
@@ -139,6 +149,13 @@ impl Mutexes {
     /// Handles missing events. After the gap, it is unknown which mutexes are held.
     pub(super) fn gap(&mut self) {
         self.round += 1;
+        self.gap = self.round;
+    }
+
+    /// Handles the deletion of a task. It holds no mutex from now on.
+    pub(super) fn deleted(&mut self, task: ContextId) {
+        self.round += 1;
+        *self.deletions.at(task) = self.round;
     }
 }
 
@@ -251,6 +268,24 @@ mod tests {
         let task = ContextId(0);
         assert!(mutexes.got(task, KEY, at(10), resource));
         assert_eq!(mutexes.unlocked(task, KEY, at(10), false).unwrap().since, None);
+    }
+
+    #[test]
+    fn a_deleted_task_neither_holds_a_mutex_nor_gets_one() {
+        let (mut mutexes, resource) = mutexes();
+        let [task, other] = [0, 1].map(ContextId);
+        mutexes.requested(task, KEY, Some((at(10), resource)));
+        mutexes.deleted(other);
+        assert_eq!(mutexes.holder(KEY), Some(task));
+        mutexes.requested(other, KEY, Some((at(12), resource)));
+        mutexes.deleted(other);
+        assert_eq!(mutexes.unlocked(task, KEY, at(20), true).unwrap().next, None);
+        mutexes.requested(task, KEY, Some((at(30), resource)));
+        mutexes.deleted(task);
+        assert_eq!(mutexes.holder(KEY), None);
+        // A later task has the same context.
+        assert!(mutexes.requested(task, KEY, Some((at(50), resource))));
+        assert_eq!(mutexes.unlocked(task, KEY, at(60), true).unwrap().since, Some(at(50)));
     }
 
     #[test]

@@ -110,6 +110,11 @@ impl Pair {
         self.tasks.all().for_each(|task| task.since = None);
     }
 
+    /// Handles the deletion of a task, which will not pass the second mark.
+    pub(super) fn deleted(&mut self, task: ContextId) {
+        self.tasks.at(task).since = None;
+    }
+
     /// Returns the two marks, and the times of each task between them. `net` is true if the trace
     /// shows when tasks execute.
     pub(super) fn finish(self, net: bool) -> (Mark, Mark, Vec<Passage>) {

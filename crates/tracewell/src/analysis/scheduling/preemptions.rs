@@ -27,6 +27,7 @@ struct Task {
     figures: Preemptions,
     /// The figures before the range.
     before: Preemptions,
+    /// True if the task was deleted since it last got the processor.
     ended: bool,
     /// True if the budget of the task's server was exhausted since the task last got the processor.
     exhausted: bool,
@@ -127,7 +128,8 @@ impl Switches {
     /// Stores that a task got the processor.
     #[inline]
     pub(super) fn dispatched(&mut self, task: ContextId) {
-        self.tasks.at(task).exhausted = false;
+        let task = self.tasks.at(task);
+        (task.ended, task.exhausted) = (false, false);
     }
 
     /// Handles missing events. After the gap, the cause of the next choice is unknown.

@@ -60,6 +60,7 @@ impl Times {
                 let ticks = ran - std::mem::replace(&mut row.ran, ran);
                 self.distributions.add(Measure::Execution, Subject::Task(task), ticks, at);
             }
+            Change::Dropped => row.pending = 0,
             Change::Started | Change::Missed => {}
         }
     }

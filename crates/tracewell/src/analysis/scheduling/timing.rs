@@ -101,7 +101,7 @@ impl Timings {
         let series = match change {
             Change::Released => &mut task.releases,
             Change::Done => &mut task.completions,
-            Change::Started | Change::Missed => return,
+            Change::Started | Change::Missed | Change::Dropped => return,
         };
         if let Some(period) = expected.period {
             let distance = series.add(now, period);
@@ -133,8 +133,14 @@ impl Timings {
 
     /// Handles missing events. The next release counts as the first.
     pub(super) fn gap(&mut self) {
-        for task in self.tasks.all() {
-            (task.releases.next, task.completions.next) = (None, None);
+        self.tasks.all().for_each(Task::restart);
+    }
+
+    /// Handles the deletion of a task. The first release of a later task with the same context
+    /// counts as the first.
+    pub(super) fn deleted(&mut self, context: ContextId) {
+        if !self.is_empty() {
+            self.tasks.at(context).restart();
         }
     }
 
@@ -146,6 +152,13 @@ impl Timings {
             completion_jitter: task.completions.jitter,
             late: task.late,
         }
+    }
+}
+
+impl Task {
+    /// Lets the next release and the next completion count as the first.
+    fn restart(&mut self) {
+        (self.releases.next, self.completions.next) = (None, None);
     }
 }
 

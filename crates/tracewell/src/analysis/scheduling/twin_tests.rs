@@ -84,6 +84,10 @@ impl Moments for Listed {
         self.moments.push(format!("unknown holder {key} {kind:?} {at:?}"));
     }
 
+    fn deleted(&mut self, task: ContextId, at: Position) {
+        self.moments.push(format!("deleted {task:?} {at:?}"));
+    }
+
     fn job(&mut self, task: ContextId, change: JobChange, at: Position) {
         self.moments.push(format!("job {task:?} {change:?} {at:?}"));
     }

@@ -26,7 +26,7 @@ pub struct Waited {
     pub event: u64,
     /// Ticks of the request.
     pub from: u64,
-    /// Ticks at which the task continued.
+    /// Ticks at which the task continued or was deleted.
     pub until: u64,
     /// The parts of the wait; `None` on several cores.
     pub spent: Option<Split>,

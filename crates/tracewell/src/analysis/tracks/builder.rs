@@ -259,6 +259,16 @@ impl Moments for Builder {
         }
     }
 
+    fn deleted(&mut self, task: ContextId, at: Position) {
+        if !self.has_room() {
+            return;
+        }
+        if self.shows_switches {
+            self.contexts.deleted(task, at);
+        }
+        self.entries += self.locks.deleted(task, at);
+    }
+
     fn job(&mut self, task: ContextId, change: JobChange, at: Position) {
         if self.has_room() {
             self.entries += u64::from(self.jobs.take(task, change, at));
@@ -408,13 +418,6 @@ impl Builder {
             Effect::SwitchedOut => {
                 let subject = self.subject(event);
                 subject.into_iter().for_each(|subject| self.contexts.switched_out(subject));
-            }
-            // Use the object of the event, because its subject may be the context that deletes the
-            // object.
-            Effect::Deletes => {
-                let key = self.subject(event).and(key);
-                let gone = key.and_then(|key| event.trace.contexts.find(key));
-                gone.into_iter().for_each(|gone| self.contexts.deleted(gone, at));
             }
             Effect::Calls => {
                 self.calls(event, facts.waits_in, event.meaning == Some(Meaning::Return));

@@ -37,8 +37,6 @@ pub(super) enum Effect {
     Becomes(State),
     /// The subject loses the processor for an unknown reason.
     SwitchedOut,
-    /// The object is deleted.
-    Deletes,
     /// An interrupt begins.
     Interrupts,
     /// The event is a mark of its subject.
@@ -99,12 +97,14 @@ impl Effect {
             Meaning::Complete => Self::Becomes(State::Done),
             Meaning::Yields | Meaning::SliceExpired => Self::Becomes(State::Preempted),
             Meaning::SwitchedOut => Self::SwitchedOut,
-            Meaning::Delete => Self::Deletes,
             Meaning::InterruptEnter => Self::Interrupts,
             Meaning::Mark | Meaning::Value | Meaning::DeadlineMissed | Meaning::WcetExceeded => {
                 Self::Marks
             }
-            Meaning::PriorityChange | Meaning::Inherit | Meaning::Runs => Self::Nothing,
+            // `Moments::deleted` handles deletions of contexts.
+            Meaning::PriorityChange | Meaning::Inherit | Meaning::Runs | Meaning::Delete => {
+                Self::Nothing
+            }
             Meaning::Return => Self::Calls,
             _ if waits_in => Self::Calls,
             _ => Self::Asks(None),

@@ -60,6 +60,7 @@ impl Jobs {
                 let done = pending.pop_front().and_then(|index| self.list.get_mut(index));
                 done.into_iter().for_each(|job| job.until = Some(at));
             }
+            JobChange::Dropped => pending.clear(),
             JobChange::Missed => {
                 let oldest = pending.front().copied();
                 self.misses.push((context, oldest, at));
@@ -68,7 +69,7 @@ impl Jobs {
                 }
             }
         }
-        change != JobChange::Done
+        matches!(change, JobChange::Released | JobChange::Missed)
     }
 
     /// Handles missing events, which make the completions of pending jobs unknown.

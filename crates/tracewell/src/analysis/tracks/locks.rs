@@ -29,7 +29,8 @@ pub struct LockTrack {
 /// The holder of a mutex.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Holder {
-    /// Unknown, because events are missing or contradict each other.
+    /// Unknown, because events are missing or contradict each other, or because the holder was
+    /// deleted.
     Unknown,
     /// No context holds it.
     Free,
@@ -54,7 +55,8 @@ pub struct WaitSpan {
     pub context: ContextId,
     /// The event with the request.
     pub from: Position,
-    /// The event with which the context continued; `None` if the trace does not show this event.
+    /// The event with which the context continued or was deleted; `None` if the trace does not show
+    /// this event.
     pub until: Option<Position>,
     /// For a mutex: its holder at the time of the request, or the task that runs on behalf of the
     /// waiting task.
@@ -129,6 +131,13 @@ impl Locks {
         let span = WaitSpan { context: wait.task, from: wait.from, until, owner: wait.owner };
         self.at((wait.is_mutex, wait.kind, key)).waits.push(span);
         true
+    }
+
+    /// Handles the deletion of a context. Returns the number of changes that it added to rows.
+    pub(super) fn deleted(&mut self, context: ContextId, at: Position) -> u64 {
+        let holders = self.list.iter_mut().map(|track| &mut track.holder);
+        let held = holders.filter(|holder| holder.last() == Some(Holder::Context(context)));
+        held.map(|holder| u64::from(holder.set(at, Holder::Unknown))).sum()
     }
 
     /// Handles missing events after `at`. They make the ends of open waits and the holders of
