@@ -212,7 +212,8 @@ fn a_wait_is_inverted_while_less_urgent_tasks_run() {
     assert_eq!(with(100, 70), Some(11));
 }
 
-/// `high` waits for the mutex that `low` holds, and is deleted. Later, another task has its context.
+/// `high` waits for the mutex that `low` holds, and is deleted. Later, another task has its
+/// context.
 #[test]
 fn the_wait_of_a_task_ends_at_its_deletion() {
     let rest = [
@@ -268,8 +269,8 @@ fn a_deleted_task_holds_no_mutex() {
     }
 }
 
-/// When a task is deleted, its oldest job counts as done. A later task with the same context starts
-/// anew: it does not complete the other jobs.
+/// When a task is deleted, its oldest job counts as done. A later task with the same context does
+/// not complete the other jobs.
 #[test]
 fn pending_jobs_of_a_deleted_task_are_not_completed() {
     let rest = [

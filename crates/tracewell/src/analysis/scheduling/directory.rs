@@ -50,8 +50,9 @@ impl Directory {
         }
     }
 
-    /// Returns the context that an event names as its object, if the object is a context. Objects of
-    /// different types can have the same key, so the type of the object must be that of the context.
+    /// Returns the context that an event names as its object, if the object is a context. Objects
+    /// of different types can have the same key, so the type of the object must be that of the
+    /// context.
     pub(super) fn object(&mut self, event: Event<'_>, key: u64) -> Option<ContextId> {
         let context = self.find(event.trace, key)?;
         let index = event.means()?.object?;

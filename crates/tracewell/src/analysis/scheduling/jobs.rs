@@ -215,7 +215,7 @@ impl Releases {
     }
 
     /// Handles the deletion of a task, after its oldest pending job is done. A later task with the
-    /// same context starts anew. Returns true if jobs are dropped.
+    /// same context has no pending jobs. Returns true if jobs are dropped.
     pub(super) fn deleted(&mut self, context: ContextId, now: u64) -> bool {
         let task = self.tasks.at(context);
         let dropped = task.deleted();
