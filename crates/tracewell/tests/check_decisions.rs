@@ -322,8 +322,8 @@ fn losses_of_unknown_size_decide_only_what_they_can() {
     }
 }
 
-/// The trace shows 1 ms, then nothing for 9 ms. In the first 1 ms, `high` runs for 700 us, `low` for
-/// 200 us, and an interrupt for 100 us.
+/// The trace shows 1 ms, then nothing for 9 ms. In the first 1 ms, `high` runs for 700 us, `low`
+/// for 200 us, and an interrupt for 100 us.
 #[test]
 fn a_load_is_a_part_of_the_known_time() {
     let record = |tsc: u64, code: u8, par1: u16, par2: u32| Record {

@@ -114,8 +114,8 @@ pub struct RuleResult {
     /// For `whenever` and `each`: number of events that got no answer, or no answer in time. Events
     /// of `whenever` that share an answer count as one.
     pub late: u64,
-    /// Number of ranges that the trace does not decide, because their `until` event did not occur or
-    /// because of missing events. For `whenever` and `each`, this is the number of events whose
+    /// Number of ranges that the trace does not decide, because their `until` event did not occur
+    /// or because of missing events. For `whenever` and `each`, this is the number of events whose
     /// answers may be missing.
     pub open: u64,
     /// Number of events that matched the patterns of the rule.

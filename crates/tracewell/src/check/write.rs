@@ -1,6 +1,6 @@
 //! Writes rules that a trace passes. The rules contain each selected event, in order, with all its
-//! arguments. A trace in which an event is missing, added, changed or moved does not pass. Where the
-//! trace has a gap, the rules allow any events.
+//! arguments. A trace in which an event is missing, added, changed or moved does not pass. Where
+//! the trace has a gap, the rules allow any events.
 
 use std::io::{self, Write};
 

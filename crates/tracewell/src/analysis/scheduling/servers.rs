@@ -209,7 +209,8 @@ impl Followed {
         }
     }
 
-    /// Handles missing events after `ticks`. The curve has no value until an event shows the budget.
+    /// Handles missing events after `ticks`. The curve has no value until an event shows the
+    /// budget.
     fn gap(&mut self, ticks: u64, keeps: bool) {
         if self.has_budget() && !self.figures.used.is_empty() {
             self.end_curve(ticks, keeps);

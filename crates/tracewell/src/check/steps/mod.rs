@@ -54,7 +54,7 @@ pub(super) struct Shared {
     pub(super) bindings: Vec<Option<Value>>,
     /// Ticks of the events named by `as`.
     pub(super) marks: Vec<Option<u64>>,
-    /// What the trace has after the most recently accepted event.
+    /// The gap after the most recently accepted event.
     pub(super) gap: Gap,
     /// The number of the event before missing events at a place where the rule allows no events.
     pub(super) unsure: Option<u64>,
@@ -67,7 +67,7 @@ pub(super) struct Shared {
     pub(super) taken: Span,
 }
 
-/// What the trace has between the most recently accepted event and the current one.
+/// A gap between the most recently accepted event and the current one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Gap {
     Nothing,

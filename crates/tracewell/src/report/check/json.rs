@@ -77,9 +77,9 @@ pub struct RuleRow<'a> {
     /// For `whenever` and `each`: number of events without an answer, or without an answer in time.
     /// Events of `whenever` that have the same answer are counted once.
     pub late: u64,
-    /// Number of ranges that the trace does not decide, because their `until` event did not occur or
-    /// because of missing events. For `whenever` and `each`, the number of events whose answers may
-    /// be missing.
+    /// Number of ranges that the trace does not decide, because their `until` event did not occur
+    /// or because of missing events. For `whenever` and `each`, the number of events whose answers
+    /// may be missing.
     pub open: u64,
     /// Number of events that matched its patterns; for `whenever` and `each`, the number of events
     /// that needed an answer plus the number of answers.
