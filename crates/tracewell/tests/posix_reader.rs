@@ -19,7 +19,7 @@ use tracewell_wire::frame::HEAD;
 use tracewell_wire::native::{WORD, join};
 use tracewell_wire::posix::area::{NAME_SLOT, NAMES_MAGIC, NO_DESCRIPTOR, REFERENCE_MAGIC, names};
 use tracewell_wire::posix::log::{Kind, LogHeader, LogStatus};
-use tracewell_wire::posix::object::{Geometry, ObjectHeader, State, at, head};
+use tracewell_wire::posix::object::{ObjectHeader, State, at, head};
 use tracewell_wire::posix::{
     EVENT_NAME_MAX, EventSet, FILTER, FLAG_HIDDEN, FLAG_TRUNCATED, Fill, LAST_USER, OVERFLOW,
     RESUME, START, STOP, USER_EVENT_MAX, text_words,
@@ -560,7 +560,8 @@ proptest! {
 #[test]
 fn a_header_that_claims_a_terabyte_is_refused_without_taking_memory() {
     let packet_words = 1 << 21;
-    let geometry = Geometry { packet_words, packets: 1 << 16, closed: 1 };
+    let geometry =
+        tracewell_wire::posix::object::Geometry { packet_words, packets: 1 << 16, closed: 1 };
     let header = ObjectHeader {
         nonce: 7,
         geometry: geometry.checked().unwrap(),
